@@ -89,6 +89,90 @@ describe("moment", function ()
   end)
 end)
 
+-- [name] = a law whose moments are infinite from the order s on, of the upper tail
+local upper_tails = {
+  Pareto = function (s) return peri.Pareto(2, s) end,
+  InverseGamma = function (s) return peri.InverseGamma(s, 2) end,
+  Burr = function (s) return peri.Burr(2, s / 2) end,
+  GeneralizedPareto = function (s) return peri.GeneralizedPareto(1, 2, 1 / s) end,
+  GeneralizedExtremeValue = function (s) return peri.GeneralizedExtremeValue(1, 2, 1 / s) end,
+  Frechet = function (s) return peri.Frechet(2, s) end,
+  FisherSnedecor = function (s) return peri.FisherSnedecor(3, 2 * s) end,
+  NoncentralF = function (s) return peri.NoncentralF(3, 2 * s, 1) end,
+  Truncated = function (s) return peri.Truncated(peri.StudentT(s), -1, math.huge) end,
+  Censored = function (s) return peri.Censored(peri.StudentT(s), -1, math.huge) end,
+  transformed = function (s)
+    return peri.TransformedDistribution(peri.InverseGamma(2 * s, 1), { peri.transforms.Power(2) })
+  end,
+  multiple = function (s) return 2 * peri.Frechet(1, s) + 3 end,
+  mixture = function (s)
+    return peri.MixtureDistribution(peri.Categorical { 0.4, 0.6 }, { peri.Pareto(1, s), peri.Normal(0, 1) })
+  end,
+  family = function (s) return peri.MixtureSameFamily(peri.Categorical { 0, 0.4, 0.6 }, peri.Pareto(1, { 0.1, 9, s })) end,
+}
+
+-- The same of both tails.
+local two_tails = {
+  StudentT = function (s) return peri.StudentT(s, 1, 2) end,
+  NoncentralT = function (s) return peri.NoncentralT(s, 1) end,
+  mixture = function (s)
+    return peri.MixtureDistribution(peri.Categorical { 0.4, 0.6 }, { peri.Pareto(1, s), -peri.Pareto(1, s) })
+  end,
+}
+
+describe("moments of heavy tails", function ()
+  local INF, SHAPES = math.huge, { 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5 }
+
+  -- Are the third and fourth, standardised and not, what they are where there are none?
+  local function check (name, s, d, third)
+    local function is (expected, got, what)
+      local same = expected == nil and got - got == 0 or expected == got or expected ~= expected and got ~= got
+      assert(same, string.format("%s, %g, %s: expected %s, got %s", name, s, what, expected, got))
+    end
+    local has_sd = s > 2
+    is(s <= 3 and third or nil, (d:moment(3)), "moment 3")
+    is(s <= 4 and INF or nil, (d:moment(4)), "moment 4")
+    is(s <= 2 and INF or nil, (d:moment(2)), "moment 2")
+    is(not has_sd and 0 / 0 or s <= 3 and third or nil, (d:skewness()), "skewness")
+    is(not has_sd and 0 / 0 or s <= 4 and INF or nil, (d:kurtosis()), "kurtosis")
+  end
+
+  it("are infinite from their order on", function ()
+    for name, law in pairs(upper_tails) do
+      for _, s in ipairs(SHAPES) do
+        check(name, s, law(s), INF)
+        check(name .. " mirrored", s, -law(s), -INF)
+      end
+    end
+  end)
+
+  it("are undefined for odd orders of two tails", function ()
+    for name, law in pairs(two_tails) do
+      for _, s in ipairs(SHAPES) do check(name, s, law(s), 0 / 0) end
+    end
+  end)
+
+  it("are so element by element", function ()
+    assert.is_true(peri.Pareto(1, { 3.5, 4, 4.5 }):moment(4):gt(1e300):equal(peri.tensor { 1, 1, 0 }))
+    assert.is_true(peri.Burr(1, { 3.5, 4, 4.5 }):kurtosis():gt(1e300):equal(peri.tensor { 1, 1, 0 }))
+  end)
+
+  it("of laws with none", function ()
+    for _, d in ipairs { peri.HalfCauchy(2), peri.NormalInverseGaussian(2, 2) } do
+      for k = 1, 5 do assert.equal(INF, (d:moment(k))) end
+    end
+    assert.equal(-INF, (peri.NormalInverseGaussian(2, -2):moment(3)))
+    local third = peri.Cauchy(0, 1):moment(3)
+    assert.is_true(third ~= third)
+    assert.equal(INF, (peri.Cauchy(0, 1):moment(2)))
+  end)
+
+  it("are infinite only where a tail is left", function ()
+    assert.is_true(peri.Truncated(peri.Cauchy(0, 1), -2, 3):moment(4) < 81)
+    assert.is_true(peri.GeneralizedExtremeValue(0, 1, -0.5):kurtosis() < 5)
+  end)
+end)
+
 describe("quantiles of logarithms", function ()
   it("give the listed values", function ()   -- 40-digit reference
     local Normal, Gamma = peri.Normal(0, 1), peri.Gamma(3, 2)

@@ -140,19 +140,41 @@ local function formula (d, i)
   return own and own[i]
 end
 
--- E g(X) of g that grows like x^k, infinite where a class says that its moments are (`moments_below(d)`: those of
--- orders from this on).
-local function of_order (d, k, g)
-  local value, error = d:expectation(g)
-  if not d.moments_below then return value, error end
-  local exists = f.lt(k, d:moments_below())
-  return where(exists, value, INF), where(exists, error, 0)
+
+-- Tails ------------------------------------------------------------------------------
+
+--- The orders from which on moments of the upper and of the lower tail are infinite. A class with a heavy tail has a
+-- method `moments_below` that returns them, one or both; of others they are taken to be inf.
+function higher_moments.orders (d)
+  if not d.moments_below then return INF, INF end
+  local upper, lower = d:moments_below()
+  return upper, lower or INF
 end
+
+--- The same of d where values beyond low or high are left out, or are brought to these ends.
+function higher_moments.orders_within (d, low, high)
+  local upper, lower = higher_moments.orders(d)
+  return where(f.lt(high, INF), INF, upper), where(gt(low, -INF), INF, lower)
+end
+
+-- The value, and its error, of an expectation of what grows like x^k: infinite where a tail makes it so, and undefined
+-- where both do with different signs.
+local function of_order (d, k, value, error)
+  local upper, lower = higher_moments.orders(d)
+  local above = where(f.ge(k, upper), INF, 0)
+  local below = where(f.ge(k, lower), k % 2 == 0 and INF or -INF, 0)
+  local endless = above + below
+  local is_finite = f.eq(endless, 0)
+  return where(is_finite, value, endless), where(is_finite, error, 0)
+end
+
+
+-- What there is -----------------------------------------------------------------------
 
 -- E ((X - mean)/sd)^k
 local function standardised (d, k)
   local mean, sd = (d:mean()), line.stddev(d)
-  local value, error = of_order(d, k, function (x) return ((x - mean) / sd) ^ k end)
+  local value, error = of_order(d, k, d:expectation(function (x) return ((x - mean) / sd) ^ k end))
   local is_known = f.isfinite(mean) * f.isfinite(sd)
   return where(is_known, value, NAN), where(is_known, error, INF)
 end
@@ -190,9 +212,9 @@ function higher_moments.moment (d, k)
   if k == 0 then return d:batched(1.0) end
   if k == 1 then return d:mean() end
   if k == 2 then
-    return square((d:mean())) + line.variance(d)
+    return (of_order(d, 2, square((d:mean())) + line.variance(d), 0))
   end
-  return of_order(d, k, function (x) return x ^ k end)
+  return of_order(d, k, d:expectation(function (x) return x ^ k end))
 end
 
 return higher_moments

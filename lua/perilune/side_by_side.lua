@@ -4,9 +4,12 @@ local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local lazy         = require "perilune.lazy"
 local line_moments = require "perilune.line_moments"
 local tails        = require "perilune.tails"
 local tensor       = require "perilune.tensor"
+
+local higher_moments = lazy "higher_moments"
 
 local SideBySide = Distribution:extend("SideBySide")
 
@@ -61,6 +64,16 @@ end
 SideBySide.mean     = of_each(function (d) return (d:mean()) end)
 SideBySide.mode     = of_each(function (d) return (d:mode()) end)
 SideBySide.variance = of_each(line_moments.variance)
+
+function SideBySide:moments_below ()
+  local upper, lower = {}, {}
+  for k, d in ipairs(self.list) do upper[k], lower[k] = higher_moments.orders(d) end
+  local function expanded (orders)
+    for k, order in ipairs(orders) do orders[k] = as_tensor(order):expand(self.list[k].batch_shape) end
+    return joined(self, orders)
+  end
+  return expanded(upper), expanded(lower)
+end
 
 function SideBySide:sample (shape, rng)
   local values = {}

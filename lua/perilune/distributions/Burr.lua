@@ -47,4 +47,6 @@ function Burr:mode ()
   return self.scale * where(gt(above, 0), f.exp(f.log(where(gt(above, 0), above, 1) / (c * k + 1)) / c), 0)
 end
 
+function Burr:moments_below () return self.concentration1 * self.concentration0 end
+
 return Burr

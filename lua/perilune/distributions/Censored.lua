@@ -19,8 +19,9 @@ local INF = math.huge
 
 -- Construction -------------------------------------------------------------------
 
-local construction = lazy "construction"
-local points       = lazy "points"
+local construction   = lazy "construction"
+local higher_moments = lazy "higher_moments"
+local points         = lazy "points"
 
 local function fail (...) construction.fail(...) end
 
@@ -198,5 +199,7 @@ function Censored:rsample (shape, rng)
   end
   return clamped(self, self.base:rsample(shape, rng))
 end
+
+function Censored:moments_below () return higher_moments.orders_within(self.base, self.low, self.high) end
 
 return Censored

@@ -49,4 +49,6 @@ function FisherSnedecor:mode ()
   return functions.where(functions.gt(df1, 2), (df1 - 2) / df1 * (df2 / (df2 + 2)), 0)
 end
 
+function FisherSnedecor:moments_below () return self.df2 / 2 end
+
 return FisherSnedecor

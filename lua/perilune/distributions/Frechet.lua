@@ -29,4 +29,6 @@ function Frechet:mode ()
   return self.scale * root * root
 end
 
+function Frechet:moments_below () return self.concentration end
+
 return Frechet

@@ -99,4 +99,8 @@ function GeneralizedExtremeValue:median ()
   return self.loc + self.scale * z
 end
 
+function GeneralizedExtremeValue:moments_below ()
+  return where(f.gt(self.concentration, 0), 1 / self.concentration, INF)
+end
+
 return GeneralizedExtremeValue

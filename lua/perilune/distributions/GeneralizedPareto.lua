@@ -40,4 +40,9 @@ function GeneralizedPareto:mode ()
   return functions.where(functions.lt(self.concentration, -1), self:icdf(1), self.loc)
 end
 
+function GeneralizedPareto:moments_below ()
+  local c = self.concentration
+  return functions.where(functions.gt(c, 0), 1 / c, math.huge)
+end
+
 return GeneralizedPareto

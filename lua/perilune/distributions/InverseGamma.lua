@@ -40,4 +40,6 @@ end
 
 function InverseGamma:mode () return self.rate / (self.concentration + 1) end
 
+function InverseGamma:moments_below () return self.concentration end
+
 return InverseGamma

@@ -12,5 +12,5 @@ local Distribution = require "perilune.distribution"
 
 return Distribution:extend("MixtureSameFamily", {
   lazy_methods = "construct __tostring with_batch log_prob log_cdf log_sf cdf sf mean variance expectation entropy"
-                 .. " icdf isf mode sample rsample",
+                 .. " icdf isf mode sample rsample moments_below",
 })

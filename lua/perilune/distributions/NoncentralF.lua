@@ -41,4 +41,6 @@ end
 
 function NoncentralF:variance () return f.square(self:stddev()) end
 
+function NoncentralF:moments_below () return self.df2 / 2 end
+
 return NoncentralF

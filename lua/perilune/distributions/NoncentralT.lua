@@ -58,4 +58,6 @@ end
 
 function NoncentralT:variance () return f.square(self:stddev()) end
 
+function NoncentralT:moments_below () return self.df, self.df end
+
 return NoncentralT

@@ -37,4 +37,9 @@ end
 
 function NormalInverseGaussian:variance () return f.square(self:stddev()) end
 
+--- One tail falls like x^(-3/2) where skew is as large as tail.
+function NormalInverseGaussian:moments_below ()
+  return f.where(f.eq(self.skew, self.tail), 0.5, math.huge), f.where(f.eq(self.skew, -self.tail), 0.5, math.huge)
+end
+
 return NormalInverseGaussian

@@ -36,4 +36,6 @@ end
 
 function Pareto:mode () return self:batched(self.scale) end
 
+function Pareto:moments_below () return self.alpha end
+
 return Pareto

@@ -41,4 +41,6 @@ function StudentT:variance ()
   return self:batched(functions.square(self.scale) * ratio)
 end
 
+function StudentT:moments_below () return self.df, self.df end
+
 return StudentT

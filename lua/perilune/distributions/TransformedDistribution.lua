@@ -12,5 +12,5 @@ local Distribution = require "perilune.distribution"
 
 return Distribution:extend("TransformedDistribution", {
   lazy_methods = "construct log_prob median mode expectation rsample sample with_batch enumerate_support __tostring"
-                 .. " cdf sf log_cdf log_sf icdf isf mean variance stddev entropy complete",
+                 .. " cdf sf log_cdf log_sf icdf isf mean variance stddev entropy complete moments_below",
 })

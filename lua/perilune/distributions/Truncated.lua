@@ -14,5 +14,5 @@ local Distribution = require "perilune.distribution"
 
 return Distribution:extend("Truncated", {
   lazy_methods = "construct __tostring with_batch log_prob log_cdf log_sf cdf sf icdf isf expectation mean variance"
-                 .. " entropy mode sample rsample",
+                 .. " entropy mode sample rsample moments_below",
 })

@@ -15,7 +15,6 @@ local Zipf = Distribution:extend("Zipf", {
 
 function Zipf:mode () return self:batched(1) end
 
---- From which order on moments are infinite (higher_moments.lua).
 function Zipf:moments_below () return self.exponent - 1 end
 
 return Zipf

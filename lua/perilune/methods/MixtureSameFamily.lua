@@ -7,12 +7,13 @@ local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
 local tails     = require "perilune.tails"
 
-local effort       = lazy "effort"
-local line_moments = lazy "line_moments"
-local mixture      = lazy "mixture"
-local points       = lazy "points"
-local search       = lazy "mixture_search"
-local sums         = lazy "mixture_sums"
+local effort         = lazy "effort"
+local higher_moments = lazy "higher_moments"
+local line_moments   = lazy "line_moments"
+local mixture        = lazy "mixture"
+local points         = lazy "points"
+local search         = lazy "mixture_search"
+local sums           = lazy "mixture_sums"
 
 local raise, where = errors.raise, functions.where
 
@@ -131,6 +132,15 @@ function MixtureSameFamily:rsample (shape, rng)
           class.name(class.of(self)))
   end
   return mixture.reparametrised(self, mixture.drawn(self, shape, rng))
+end
+
+--- Those of the component with the heaviest tail, if it has a weight.
+function MixtureSameFamily:moments_below ()
+  local upper, lower = higher_moments.orders(self.component_distribution)
+  local function least (orders)
+    return where(functions.gt(self.weights, 0), orders, math.huge):min(-1)
+  end
+  return least(upper), least(lower)
 end
 
 return MixtureSameFamily

@@ -5,12 +5,14 @@ local class        = require "perilune.class"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local events       = require "perilune.events"
+local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
 
-local peaks       = lazy "peaks"
-local stages      = lazy "stages"
-local transformed = lazy "transformed"
+local higher_moments = lazy "higher_moments"
+local peaks          = lazy "peaks"
+local stages         = lazy "stages"
+local transformed    = lazy "transformed"
 
 local raise = errors.raise
 
@@ -114,6 +116,29 @@ function TransformedDistribution:__tostring ()
   local names = {}
   for i, t in ipairs(self.transforms) do names[i] = tostring(t) end
   return string.format("%s(%s, [%s])", class.name(class.of(self)), tostring(self.base_dist), table.concat(names, ", "))
+end
+
+-- [kind of a transform] = what becomes of the orders of a law by it; of other kinds nothing is known.
+local orders_of = {
+  Affine = function (map, upper, lower)
+    local is_up = functions.gt(map.scale, 0)
+    return functions.where(is_up, upper, lower), functions.where(is_up, lower, upper)
+  end,
+  Power = function (map, upper)
+    local exponent = map.exponent
+    return functions.where(functions.gt(exponent, 0), upper / exponent, math.huge), math.huge
+  end,
+  Abs = function (_, upper, lower) return functions.minimum(upper, lower), math.huge end,
+}
+
+function TransformedDistribution:moments_below ()
+  local upper, lower = higher_moments.orders(self.base_dist)
+  for _, map in ipairs(self.transforms) do
+    local of = stages.is_kind(map, map.name) and orders_of[map.name]
+    if not of then return math.huge, math.huge end
+    upper, lower = of(map, upper, lower)
+  end
+  return upper, lower
 end
 
 return TransformedDistribution

@@ -10,6 +10,7 @@ local show      = require "perilune.show"
 local tails     = require "perilune.tails"
 
 local effort            = lazy "effort"
+local higher_moments    = lazy "higher_moments"
 local points            = lazy "points"
 local truncation        = lazy "truncation"
 local truncated_mixture = lazy "truncated_mixture"
@@ -125,5 +126,7 @@ function Truncated:rsample (shape, rng)
   end
   return drawn(self, shape, rng)
 end
+
+function Truncated:moments_below () return higher_moments.orders_within(self.base, self.low, self.high) end
 
 return Truncated
