@@ -54,6 +54,13 @@ local function law_of (c, base, list)
   return law
 end
 
+-- Has a law of single numbers only numbers as parameters, but a transform of it a tensor? Then what follows is tensors,
+-- which may lead back to parameters.
+local function needs_tensors (base, whole)
+  local is_plain = rawget(base, "batch_shape") == nil and #base.event_shape == 0 and whole.domain.event_dim == 0
+  return is_plain and core.is_tensor(whole:forward(1.0))
+end
+
 -- base with the batch that the transform's parameters ask for, and the events of its domain.
 local function fitted (c, base, whole)
   local event_dim, shape = whole.domain.event_dim, events.joined(base.batch_shape, base.event_shape)
@@ -62,7 +69,7 @@ local function fitted (c, base, whole)
                    event_dim == 1 and "" or "s", tostring(base))
   end
   local full = whole:inverse_shape(whole:forward_shape(shape))
-  if show.shape(full) ~= show.shape(shape) then
+  if show.shape(full) ~= show.shape(shape) or needs_tensors(base, whole) then
     base = base:expand { table.unpack(full, 1, #full - #base.event_shape) }
   end
   local missing = event_dim - #base.event_shape

@@ -481,3 +481,27 @@ it("Divergences of Sigmoid(Normal) are those of LogitNormal", function ()   -- v
   local shifted = peri.TransformedDistribution(peri.LogNormal(-4, 2.9), { peri.transforms.Sigmoid() })   -- from 1/2 on
   assert(peri.kl_divergence(shifted, peri.Normal(0, 1)) < 10)
 end)
+
+it("A transform's parameter is behind all that follows from it, though the base has numbers only", function ()
+  local bases = { peri.Gamma(3, 1), peri.LogNormal(0, 0.5), peri.Truncated(peri.Normal(0, 1), 0.1, 2) }
+  local methods = { "mean", "variance", "stddev", "mode", "median", "entropy", "skewness", "kurtosis" }
+  local function slope_by_differences (value)
+    return (8 * (value(1e-3) - value(-1e-3)) - (value(2e-3) - value(-2e-3))) / 12e-3
+  end
+  for _, base in ipairs(bases) do
+    for _, name in ipairs(methods) do
+      local function value (exponent)
+        local d = peri.TransformedDistribution(base, { transforms.Power(exponent) })
+        return (d[name](d))
+      end
+      local exponent = peri.param(0.7)
+      value(exponent):backward()
+      local expected = slope_by_differences(function (h) return value(0.7 + h) end)
+      assert.near(expected, exponent.grad, 1e-7 * (1 + math.abs(expected)), name)
+    end
+  end
+  local factor = peri.param(2)
+  local d = peri.TransformedDistribution(peri.Gamma(3, 1), { transforms.Affine(0, factor), transforms.Exp():inv() })
+  d:mean():backward()
+  assert.near(0.5, factor.grad, 1e-12)
+end)
