@@ -451,3 +451,52 @@ it("A censored law and outcomes are as far apart as their tails say", function (
   assert.near(sum, value, error + 1e-3 / n)
   assert(error < 1e-6)
 end)
+
+describe("slopes of wasserstein in the masses of outcomes", function ()
+  local function total (x) return type(x) == "number" and x or x:sum() end
+
+  -- [name] = two laws of a parameter, its value, and the order
+  local cases = {
+    { function (a) return peri.Bernoulli(a), peri.Normal(0, 1) end, 0.4, 1 },
+    { function (a) return peri.Normal(0, 1), peri.Bernoulli(a) end, 0.4, 2 },
+    { function (a) return peri.Poisson(a), peri.Normal(a, 2) end, 2.5, 1 },
+    { function (a) return peri.Poisson(a), peri.Gamma(3, 1) end, 2.5, 2 },
+    { function (a) return peri.Poisson(a), peri.Normal(503, 25) end, 500, 1 },
+    { function (a) return peri.Poisson(a), peri.Binomial(10, 0.3) end, 2.5, 2 },
+    { function (a) return peri.Poisson(10 * a), peri.Binomial(10, a ^ 2) end, 0.3, 2 },
+    { function (a) return 0.5 * peri.Poisson(a), peri.Normal(1, 1) end, 3.1, 1 },
+    { function (a) return 0.5 * peri.Poisson(a), peri.Binomial(4, 0.3) end, 3.1, 1 },
+    { function (a) return -peri.Poisson(a), peri.Normal(1, 1) end, 3, 2 },
+    { function (a) return a * peri.Poisson(3), peri.Normal(1, 1) end, 0.7, 2 },
+    { function (a) return peri.Truncated(peri.Poisson(a), 2, 10), peri.Normal(1, 1) end, 3, 1 },
+    { function (a) return peri.ZeroInflatedPoisson(a, 3), peri.Normal(1, 1) end, 0.4, 1 },
+    { function (a)
+        local parts = { peri.Poisson(a), peri.Binomial(5, 0.2) }
+        return peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 }, parts), peri.Normal(1, 1)
+      end, 3.4, 1 },
+    { function (a) return peri.Poisson(a * peri.tensor { 1, 2 }), peri.Binomial({ 3, 4 }, 0.5) end, 3, 2 },
+  }
+
+  it("are those of differences", function ()
+    for i, case in ipairs(cases) do
+      local laws, at, order = table.unpack(case)
+      local function distance (x)
+        local p, q = laws(x)
+        return total((peri.wasserstein(p, q, order)))
+      end
+      local a = peri.param(at)
+      distance(a):backward()
+      local expected = (distance(at + 1e-4) - distance(at - 1e-4)) / 2e-4
+      assert.near(expected, a.grad, 1e-5 * (1 + math.abs(expected)), "case " .. i)
+    end
+  end)
+
+  it("are refused where they are not known", function ()
+    local a = peri.param(1e9)
+    local ok, text = pcall(peri.wasserstein, peri.Poisson(a), peri.Normal(0, 1))
+    assert.is_false(ok)
+    assert.matches("wasserstein has no gradient here: Poisson has too many outcomes; peri.no_grad", text, 1, true)
+    assert.has_error(function () peri.wasserstein(peri.param(0.5) * peri.Poisson(3), peri.Binomial(3, 0.5)) end)
+    peri.no_grad(function () assert.near(1e9, peri.item((peri.wasserstein(peri.Poisson(a), peri.Normal(0, 1)))), 1) end)
+  end)
+end)

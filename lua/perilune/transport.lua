@@ -265,15 +265,25 @@ end
 
 -- Outcomes that are no integers --------------------------------------------------
 
--- All outcomes that matter to d and their masses, { n, element } both; nil where there are too many, or d is made of
--- a law whose outcomes are no integers otherwise than by transforms.
-local function all_of (d)
+-- Rows of x and mass, { n, element }, in the order of x.
+local function sorted (x, mass)
+  local n, size = #x, core.shape(x)[2]
+  local place = ordered(core.bare(x):transpose(1, 2)) + n * core.arange(0, size):unsqueeze(-1)   -- in { element, n }
+  local function taken (t) return t:transpose(1, 2):reshape(-1)[place:reshape(-1)]:reshape(size, n):transpose(1, 2) end
+  return taken(x), taken(mass)
+end
+
+--- All outcomes that matter to d and their masses, { n, element } both, and in order if so told; nil where there are too
+-- many, or d is made of a law whose outcomes are no integers otherwise than by transforms.
+function transport.all_of (d, in_order)
   if d.transforms then
-    local x, mass = all_of(d.base_dist)
+    local x, mass = transport.all_of(d.base_dist)
     if not x then return nil end
     x = shaped(d, x)
     for _, map in ipairs(d.transforms) do x = map:forward(x) end
-    return rows(d, #mass, x), mass
+    x = rows(d, #mass, x)
+    if in_order then return sorted(x, mass) end
+    return x, mass
   end
   if not has_integers(d) then return nil end
   local from, to = outcomes.range(d)
@@ -284,7 +294,7 @@ end
 
 -- Places and masses of each element as lists in order of the places, without those of no mass.
 local function in_order (x, mass)
-  local order, places, weights = ordered(x:transpose(1, 2)):totable(), columns(x), columns(mass)
+  local order, places, weights = ordered(core.bare(x):transpose(1, 2)):totable(), columns(x), columns(mass)
   local lists = {}
   for k, indices in ipairs(order) do
     local list = { x = {}, mass = {} }
@@ -314,9 +324,9 @@ end
 
 --- E |X - Y|^order and its error for outcomes that need not be integers, as above; nil where there are too many.
 function transport.between_places (p, q, order)
-  local x, mass_p = all_of(p)
+  local x, mass_p = transport.all_of(p)
   if not x then return nil end
-  local y, mass_q = all_of(q)
+  local y, mass_q = transport.all_of(q)
   if not y then return nil end
   local a, b, values, errors = in_order(x, mass_p), in_order(y, mass_q), {}, {}
   for k in ipairs(a) do

@@ -20,6 +20,7 @@ local tensor        = require "perilune.tensor"
 local transforms    = require "perilune.transforms"
 local transport     = require "perilune.transport"
 
+local level_slopes  = lazy "level_slopes"
 local outcome_cells = lazy "outcome_cells"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -376,7 +377,7 @@ local function between_outcomes (p, q, order)
   elseif order == 1 then value, error = transport.distance(p, q)
   else value, error = transport.cost(p, q, order) end
   if not value then return between_quantiles(p, q, order) end
-  if rawget(p, "batch_shape") then return value, error end
+  if rawget(p, "batch_shape") then return value, error, order == 1 and core.tracked(value) end
   return core.item(value), core.item(error)
 end
 
@@ -446,14 +447,17 @@ end
 
 -- The distance to the power of `order`, and its error; nil for rounding only.
 local function cost (p, q, order)
+  local value, error, has_slopes
   if order == 2 and both_are(p, q, "Normal") then
     return functions.square(p.loc - q.loc) + functions.square(p.scale - q.scale)
   elseif order == 2 and both_are(p, q, "MultivariateNormal") then
     return bures(p, q)
   elseif is_discrete(p) and is_discrete(q) then
-    return between_outcomes(p, q, order)
+    value, error, has_slopes = between_outcomes(p, q, order)
+  else
+    value, error = between_quantiles(p, q, order)
   end
-  return between_quantiles(p, q, order)
+  return has_slopes and value or level_slopes.added(value, p, q, order), error
 end
 
 -- The root of a cost, and what its error is then; |x^(1/n) - y^(1/n)| <= |x - y|^(1/n).
