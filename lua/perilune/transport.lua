@@ -273,8 +273,8 @@ local function sorted (x, mass)
   return taken(x), taken(mass)
 end
 
---- All outcomes that matter to d and their masses, { n, element } both, and in order if so told; nil where there are too
--- many, or d is made of a law whose outcomes are no integers otherwise than by transforms.
+--- All outcomes that matter to d and their masses, { n, element } both, and in order if so told; nil where there are
+-- too many, or d is made of a law whose outcomes are no integers otherwise than by transforms.
 function transport.all_of (d, in_order)
   if d.transforms then
     local x, mass = transport.all_of(d.base_dist)

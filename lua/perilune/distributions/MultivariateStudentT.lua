@@ -44,22 +44,20 @@ local function vectors (self, value)
 end
 
 -- What depends on df, beside vectors.
-local function of_df (self, value)
-  return core.is_tensor(self.df) and value:unsqueeze(-1) or value
-end
+local function of_df (value) return core.is_tensor(value) and value:unsqueeze(-1) or value end
 
 function MultivariateStudentT:mode () return vectors(self, self.loc) end
 
 --- There is none for df <= 1.
 function MultivariateStudentT:mean ()
-  return vectors(self, functions.where(of_df(self, functions.gt(self.df, 1)), self.loc, 0 / 0))
+  return vectors(self, functions.where(of_df(functions.gt(self.df, 1)), self.loc, 0 / 0))
 end
 
 --- Infinite for df <= 2, and for df <= 1 there is none.
 function MultivariateStudentT:variance ()
   local df, where, gt = self.df, functions.where, functions.gt
   local ratio = where(gt(df, 2), 1 + 2 / (df - 2), where(gt(df, 1), math.huge, 0 / 0))
-  return vectors(self, (self.scale_tril * self.scale_tril):sum(-1) * of_df(self, ratio))
+  return vectors(self, (self.scale_tril * self.scale_tril):sum(-1) * of_df(ratio))
 end
 
 return MultivariateStudentT

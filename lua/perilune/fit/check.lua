@@ -88,19 +88,20 @@ local function numbers (d, x)
   return t
 end
 
---- d:fit_check(x): see distribution.lua.
-function check.quantiles (d, x)
-  x = numbers(d, x)
+local function compared (d, x)
   local n = core.numel(x)
   local count = math.min(n, POINTS)
   local sorted = x:sort()
   local share = (core.public.arange(1, count + 1) - 0.5) / count   -- Hazen's places
   local observed = count == n and sorted or x:quantile(share)
-  local ks = check.distance(d, x) or d:cdf(x)   -- which says that there is none
+  local ks = core.item(check.distance(d, x) or d:cdf(x))   -- which says that there is none
   return setmetatable({
     n = n, ks = ks, p = require "perilune.fit.kolmogorov"(n, ks), name = tostring(d), family = class.name(class.of(d)),
     is_discrete = is_discrete(d), theoretical = d:icdf(share), observed = observed,
   }, Check)
 end
+
+--- d:fit_check(x): see distribution.lua. Nothing of it leads back to parameters.
+function check.quantiles (d, x) return core.no_grad(compared, d, numbers(d, x)) end
 
 return check
