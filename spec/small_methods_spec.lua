@@ -108,7 +108,9 @@ local upper_tails = {
   mixture = function (s)
     return peri.MixtureDistribution(peri.Categorical { 0.4, 0.6 }, { peri.Pareto(1, s), peri.Normal(0, 1) })
   end,
-  family = function (s) return peri.MixtureSameFamily(peri.Categorical { 0, 0.4, 0.6 }, peri.Pareto(1, { 0.1, 9, s })) end,
+  family = function (s)
+    return peri.MixtureSameFamily(peri.Categorical { 0, 0.4, 0.6 }, peri.Pareto(1, { 0.1, 9, s }))
+  end,
 }
 
 -- The same of both tails.
@@ -174,6 +176,21 @@ describe("moments of heavy tails", function ()
 end)
 
 describe("quantiles of logarithms", function ()
+  it("are infinite where they are beyond all numbers", function ()
+    for _, d in ipairs {
+      peri.LogNormal(0, 100), peri.Truncated(peri.LogNormal(0, 100), 2, math.huge), peri.Pareto(1, 0.1),
+      peri.TransformedDistribution(peri.Gamma(0.3, 1), { peri.transforms.Power(-1) }), peri.StudentT(0.01),
+    } do
+      for _, lq in ipairs { -689, -691, -720, -1e5, -math.huge } do
+        assert.equal(math.huge, d:isf_log(lq))
+        assert.equal(-math.huge, (-d):icdf_log(lq))
+      end
+    end
+    local x = peri.LogNormal(0, { 100, 1 }):isf_log(-720)
+    assert.equal(math.huge, x:at(1))
+    assert.near(peri.LogNormal(0, 1):isf_log(-720), x:at(2), 1e-3)
+  end)
+
   it("give the listed values", function ()   -- 40-digit reference
     local Normal, Gamma = peri.Normal(0, 1), peri.Gamma(3, 2)
     near(-447.19789367852505149, Normal:icdf_log(-1e5), 2e-16)

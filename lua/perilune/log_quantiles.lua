@@ -81,12 +81,16 @@ local function settled (d, tail, lp, x)
   return x + 0.0   -- no -0
 end
 
+-- Where the quantile at e^-690 is beyond all numbers, so are those that are searched for from it.
 local function deep_quantile (d, tail, quantile, lp, deep)
   local start = bare(d[quantile](d, math.exp(DEEP)))
   local target = where(deep, bare(lp), 2 * DEEP)
+  local is_beyond = functions.isinf(start)
+  if not batches.any_may_be(1 - is_beyond) then return start end
   local x = core.no_grad(search, d, tail, target, start + 0 * target)
-  if d.support and d.support.is_discrete then return core.no_grad(settled, d, tail, target, x) end
-  return attached(d, tail, where(deep, lp, 2 * DEEP), x)
+  if d.support and d.support.is_discrete then x = core.no_grad(settled, d, tail, target, x)
+  else x = attached(d, tail, where(deep, lp, 2 * DEEP), x) end
+  return where(is_beyond, start, x)
 end
 
 -- `quantile` is icdf or isf, that of the tail; `other` the other one.
