@@ -51,6 +51,7 @@ describe("what constructors make:", function ()
     { "linspace(0, 1, 5)",         peri.linspace(0, 1, 5),           { 5 },     { 0, 0.25, 0.5, 0.75, 1 } },
     { "linspace(2, 3, 1)",         peri.linspace(2, 3, 1),           { 1 },     { 2 } },
     { "linspace(2, 3, 0)",         peri.linspace(2, 3, 0),           { 0 },     {} },
+    { "linspace(-1e308, 1e308, 3)", peri.linspace(-1e308, 1e308, 3), { 3 },     { -1e308, 0, 1e308 } },
     { "eye(2)",                    peri.eye(2),                      { 2, 2 },  { { 1, 0 }, { 0, 1 } } },
     { "eye(2, 3)",                 peri.eye(2, 3),                   { 2, 3 },  { { 1, 0, 0 }, { 0, 1, 0 } } },
     { "eye(0)",                    peri.eye(0),                      { 0, 0 },  {} },

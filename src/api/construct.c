@@ -130,9 +130,14 @@ static int new_linspace (lua_State *L) {
   lua_Integer n = api_integer(L, 3, "linspace", "count");
   if (n < 0) host_fail_type(L, "linspace", "count", "a non-negative integer", 3);
   host_arguments(L, "linspace", 3);
-  push_progression(L, "linspace", first,
-                   n > 1 ? (last - first) / (double)(n - 1) : 0, (double)n);
-  if (n > 1) engine_tensor(L, -1)->data[n - 1] = last;
+  /* where the distance overflows, halves are computed and doubled */
+  int is_wide = isinf(last - first) && !isinf(first) && !isinf(last);
+  double part = is_wide ? 0.5 : 1;
+  push_progression(L, "linspace", part * first,
+                   n > 1 ? (part * last - part * first) / (double)(n - 1) : 0, (double)n);
+  Tensor *t = engine_tensor(L, -1);
+  for (lua_Integer i = 0; is_wide && i < n; i++) t->data[i] *= 2;
+  if (n > 1) t->data[n - 1] = last;
   return 1;
 }
 
