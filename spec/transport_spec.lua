@@ -500,3 +500,21 @@ describe("slopes of wasserstein in the masses of outcomes", function ()
     peri.no_grad(function () assert.near(1e9, peri.item((peri.wasserstein(peri.Poisson(a), peri.Normal(0, 1)))), 1) end)
   end)
 end)
+
+it("wasserstein is infinite, alone and in a batch, where one law alone has no moment of that order", function ()
+  local others = { peri.Normal(0, 1), peri.Gamma(2, 1), peri.Poisson(3), peri.Frechet(1, 3), peri.Pareto(1, 0.6) }
+  local shapes = { 0.05, 0.3, 0.95, 1.5, 2, 50 }
+  for _, q in ipairs(others) do
+    for order = 1, 3 do
+      local batch = peri.wasserstein(peri.Frechet(1, shapes), q, order)
+      local heavier = q.moments_below and q:moments_below() or math.huge
+      for i, shape in ipairs(shapes) do
+        if math.min(shape, heavier) <= order then
+          assert.equal(math.huge, batch:at(i))
+          assert.equal(math.huge, (peri.wasserstein(peri.Frechet(1, shape), q, order)))
+        end
+      end
+    end
+  end
+  assert.near(2.6789385347077, peri.wasserstein(peri.Frechet(1, { 1.5, 0.5 }), peri.Normal(0, 1)):at(1), 1e-9)
+end)

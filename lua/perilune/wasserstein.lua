@@ -20,8 +20,9 @@ local tensor        = require "perilune.tensor"
 local transforms    = require "perilune.transforms"
 local transport     = require "perilune.transport"
 
-local level_slopes  = lazy "level_slopes"
-local outcome_cells = lazy "outcome_cells"
+local higher_moments = lazy "higher_moments"
+local level_slopes   = lazy "level_slopes"
+local outcome_cells  = lazy "outcome_cells"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, sqrt, gt                = functions.exp, functions.sqrt, functions.gt
@@ -445,6 +446,14 @@ local function check_order (order)
   end
 end
 
+-- Which elements have tails that differ, and are so heavy that the heavier one alone has no finite cost?
+local function is_endless (p, q, order)
+  local upper, lower = higher_moments.orders(p)
+  local other_upper, other_lower = higher_moments.orders(q)
+  local function differ (a, b) return functions.ne(a, b) * functions.le(minimum(a, b), order) end
+  return maximum(differ(upper, other_upper), differ(lower, other_lower))
+end
+
 -- The distance to the power of `order`, and its error; nil for rounding only.
 local function cost (p, q, order)
   local value, error, has_slopes
@@ -452,12 +461,17 @@ local function cost (p, q, order)
     return functions.square(p.loc - q.loc) + functions.square(p.scale - q.scale)
   elseif order == 2 and both_are(p, q, "MultivariateNormal") then
     return bures(p, q)
-  elseif is_discrete(p) and is_discrete(q) then
+  end
+  local endless = is_endless(p, q, order)
+  if any(endless) and not any(1 - endless) then return fallback.infinite(p, q), INF end
+  if is_discrete(p) and is_discrete(q) then
     value, error, has_slopes = between_outcomes(p, q, order)
   else
     value, error = between_quantiles(p, q, order)
   end
-  return has_slopes and value or level_slopes.added(value, p, q, order), error
+  if not has_slopes then value = level_slopes.added(value, p, q, order) end
+  if not any(endless) then return value, error end
+  return where(endless, INF, value), where(endless, INF, error)
 end
 
 -- The root of a cost, and what its error is then; |x^(1/n) - y^(1/n)| <= |x - y|^(1/n).
