@@ -2,6 +2,7 @@
 -- name of a class is a pair as well (kl.lua), and others follow from statistics of p (kl_statistics.lua).
 local core         = require "perilune.core"
 local f            = require "perilune.functions"
+local matrices     = require "perilune.matrix_functions"
 local not_negative = require "perilune.kl_fallback".not_negative
 
 local kl_pairs = {}
@@ -39,6 +40,52 @@ local function coin (p, q)
   return not_negative(part(head, 1) + part(tail, 0) - p:entropy())
 end
 
+-- factor times the sum of c[i] x^(2 - 2 i)
+local function series (x, c, factor)
+  local y, sum = 1 / f.square(x), c[#c]
+  for i = #c - 1, 1, -1 do sum = sum * y + c[i] end
+  return sum * factor
+end
+
+-- mu(x) = log Gamma(x) - (x - 1/2) log x + x - log(2 pi)/2, and s(x) = log x - 1/(2 x) - psi(x), for x from 16 on
+local STIRLING = { 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156 }
+local DIGAMMA  = { 1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12 }
+local function stirling (x) return series(x, STIRLING, 1 / x) end
+local function digamma_rest (x) return series(x, DIGAMMA, 1 / f.square(x)) end
+
+-- The entropy of the MultivariateNormal in d dimensions less that of the MultivariateStudentT of this scale_tril, with
+-- a = df/2, b = d/2 and h = b/a:
+--
+--   b + log(Gamma(a + b)/(Gamma(a) a^b)) - (a + b) (psi(a + b) - psi(a))
+--     = mu(a + b) - mu(a) + (a + b) (s(a + b) - s(a)) - (log(1 + h) + h)/2
+--
+-- where the second form keeps its digits as the first tends to 0.
+local FAR, MOST = 16, 1e100
+local function entropy_gap (df, d)
+  local a, b = f.minimum(df, MOST) / 2, d / 2
+  local is_far = f.ge(a, FAR)
+  local near, far = f.minimum(a, FAR), f.maximum(a, FAR)
+  local direct = b + f.lgamma(near + b) - f.lgamma(near) - b * f.log(near)
+                 - (near + b) * (f.digamma(near + b) - f.digamma(near))
+  local h = b / far
+  local by_series = stirling(far + b) - stirling(far) + (far + b) * (digamma_rest(far + b) - digamma_rest(far))
+                    - 0.5 * (f.log1p(h) + h)
+  return f.where(is_far, by_series, direct)
+end
+
+-- Vectors with heavy tails to a Normal law: beside the divergence of the Normal of the same scale_tril there are the
+-- gap between the entropies and, the covariance being df/(df - 2) as large, |L2^-1 L1|^2/(df - 2).
+local function student_vectors (p, q)
+  local df = p.df
+  local has_variance = f.gt(df, 2)
+  local room = f.where(has_variance, f.minimum(df, MOST) - 2, 1)
+  local spread = matrices.solve_triangular(q.scale_tril, matrices.tril(p.scale_tril))   -- no slopes above the diagonal
+  local square = (spread * spread):sum(-1):sum(-1)
+  local normals = vectors(p.loc, p.scale_tril, q.loc, q.scale_tril)
+  local value = normals + (square / room + entropy_gap(df, p.event_shape[1]))
+  return not_negative(f.where(has_variance * f.lt(normals, INF), value, INF))
+end
+
 --- Pairs that are formulas. Where X has the law of p and Y that of q, g(X) and g(Y) have the same
 -- divergence for every g that loses nothing: the logarithm of a LogNormal is a Normal.
 kl_pairs.formulas = {
@@ -65,6 +112,8 @@ kl_pairs.formulas = {
   { "MultivariateNormal", "LowRankMultivariateNormal", function (p, q)
     return vectors(p.loc, p.scale_tril, q.loc, q.scale_tril)
   end },
+  { "MultivariateStudentT", "MultivariateNormal", student_vectors },
+  { "MultivariateStudentT", "LowRankMultivariateNormal", student_vectors },
   { "HalfNormal",  "HalfNormal",  function (p, q) return normal(0, p.scale, 0, q.scale) end },
   { "Rayleigh",    "Rayleigh",    function (p, q) return 2 * normal(0, p.scale, 0, q.scale) end },
   { "Gamma",       "Exponential", function (p, q) return gamma(p.concentration, p.rate, 1, q.rate) end },
