@@ -119,3 +119,47 @@ it("A class that descends from Censored has its points of mass", function ()
   assert.equal(1, turned:cdf(1))
   assert.near(peri.special.ndtr(-1), turned:cdf(-1), 1e-15)
 end)
+
+describe("Slopes of what is Censored", function ()
+  local laws = {
+    function (a) return Censored(Normal(0, 1), -1, a) end,
+    function (a) return Censored(Normal(0, 1), -a, 2) end,
+    function (a) return Censored(Normal(0.3, a), -1, 1.5) end,
+    function (a) return Censored(peri.Gamma(a, 1), 1, math.huge) end,
+    function (a) return Censored(peri.Poisson(a), 1, 4) end,
+    function (a) return Censored(peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, Normal({ 0, 1 }, a)), -1, 2) end,
+    function (a) return Censored(Normal({ 0, 1 }, a), { -1, -math.huge }, peri.tensor { 1.5, 1 } * a) end,
+    function (a) return Censored(Censored(Normal(a, 1), -1, 2), -3, 1) end,
+    function (a) return Censored(Censored(Normal(a, 1), -1, 2), -1, 1) end,
+    function (a) return 2 * Censored(Normal(a, 1), -1, 1.5) + 1 end,
+  }
+
+  local function summed (x) return type(x) == "number" and x or x:sum() end
+
+  local function check (value, text)
+    local a = peri.param(1.2)
+    local function total (x) return peri.item(summed(value(x))) end
+    summed(value(a)):backward()
+    local slope = (8 * (total(1.201) - total(1.199)) - (total(1.202) - total(1.198))) / 12e-3
+    assert.near(slope, a.grad, 1e-7 * (1 + math.abs(slope)), text)
+  end
+
+  it("count the mass that comes to an end", function ()
+    for i, law in ipairs(laws) do check(function (a) return law(a):entropy() end, "entropy " .. i) end
+    local q = Censored(Normal(0, 2), -1, 1.5)
+    check(function (a) return peri.kl_divergence(Censored(Normal(a, 1), -1, 1.5), q) end, "kl_divergence")
+    check(function (a) return peri.kl_divergence(q, Censored(Normal(a, 1), -1, 1.5)) end, "kl_divergence of q")
+    check(function (a) return (peri.js_divergence(Censored(Normal(a, 1), -1, 1.5), q)) end, "js_divergence")
+    check(function (a) return (peri.cross_entropy(Censored(Normal(a, 1), -1, 1.5), q)) end, "cross_entropy")
+    check(function (a)
+      return (Censored(Normal(a, 1), -1, 1):expectation(function (x) return peri.where(x:lt(1), 0, x + 2) end))
+    end, "a step")
+  end)
+
+  it("are as before where nothing jumps", function ()
+    for i, law in ipairs(laws) do
+      check(function (a) return law(a):mean() end, "mean " .. i)
+      check(function (a) return law(a):variance() end, "variance " .. i)
+    end
+  end)
+end)
