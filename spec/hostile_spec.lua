@@ -45,18 +45,18 @@ describe("hostile operands do not harm", function ()
   end
 
   for _, name in ipairs(peri.distributions()) do
-    local class = peri[name]
-    local plain = not class.construct   -- parameters are numbers, one for each element
-    for _, param in ipairs(class.params) do plain = plain and not (param.event or param.single) end
+    local family = peri[name]
+    local plain = not family.construct   -- parameters are numbers, one for each element
+    for _, param in ipairs(family.params) do plain = plain and not (param.event or param.single) end
     if plain then
       it(name .. ":sample", function ()
-        local given = operands(#class.params, 100, #name)
+        local given = operands(#family.params, 100, #name)
         local params, alternative = { validate = false }, false
-        for k, param in ipairs(class.params) do
+        for k, param in ipairs(family.params) do
           if not (param.gives and alternative) then params[param[1]] = given[k] end
           alternative = alternative or param.gives ~= nil
         end
-        assert.same({ 2, 100 }, class(params):sample(2, peri.rng(3)).shape)
+        assert.same({ 2, 100 }, family(params):sample(2, peri.rng(3)).shape)
       end)
     end
   end

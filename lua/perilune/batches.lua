@@ -42,6 +42,6 @@ end
 function batches.any_may_be (flags) return core.tracked(flags) or batches.any(flags) end
 
 --- The same of the values that there are now, for checks, which no replay repeats.
-function batches.any_now (flags) return batches.any(core.is_tensor(flags) and core.bare(flags) or flags) end
+function batches.any_now (flags) return batches.any(core.bare(flags)) end
 
 return batches

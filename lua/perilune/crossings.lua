@@ -5,7 +5,7 @@ local functions     = require "perilune.functions"
 local quantile_gaps = require "perilune.quantile_gaps"
 local tensor        = require "perilune.tensor"
 
-local where, abs, lt, le = functions.where, functions.abs, functions.lt, functions.le
+local where, lt, le = functions.where, functions.lt, functions.le
 
 local MOST   = 32   -- crossings that are found
 local ROUNDS = 16   -- of the search for them

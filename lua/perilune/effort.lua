@@ -10,14 +10,14 @@ local lazy      = require "perilune.lazy"
 
 local transforms = lazy "transforms"
 
+local bare = core.bare
+
 local effort = {}
 
 local ROUND, POINT = 60, 0.4
 local GRAIN = 2.0 ^ -10        -- counts are multiples of it, so that their sums and differences are exact
 local DEAREST, MOST = 1e4, 1e12   -- what a point may cost, and what is counted at once
 local rounds, points = 0, 0    -- counted so far; differences of them mean something
-
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
 -- What is counted of a cost. Whatever is asked later depends on these sums: a NaN among them would never go away.
 local function counted (cost) return cost < MOST and math.floor(cost / GRAIN) * GRAIN or MOST end

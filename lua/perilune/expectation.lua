@@ -171,8 +171,8 @@ local function weighed (d, values, x, weights, middle)
   return values + where(functions.isfinite(above), above, 0) * functions.expm1(log_p - core.bare(log_p))
 end
 
--- The integrands over both halves of the mass, as functions of v. Points cost so much `each`. With a `middle` derivatives
--- are those of weights.
+-- The integrands over both halves of the mass, as functions of v. Points cost so much `each`. With a `middle`
+-- derivatives are those of weights.
 local function halves (d, f, losses, range, path, each, middle)
   local from, pace, is_open
   if range then from, pace, is_open = range.from:unsqueeze(2), range.pace:unsqueeze(2), range.is_open:unsqueeze(2) end
@@ -522,7 +522,7 @@ expectation.purse = purse_of
 -- and not of X.
 function expectation.mean (d, opts)
   local centre = d.support and d.support.is_discrete and 0 or finite(d:icdf(0.5))
-  centre = core.is_tensor(centre) and core.bare(centre) or centre
+  centre = core.bare(centre)
   return centre + d:expectation(function (x) return x - centre end, opts)
 end
 

@@ -21,14 +21,12 @@ local level_slopes = {}
 
 local function is_discrete (d) return d.support and d.support.is_discrete or false end
 
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
 local function fail (d, why)
   raise("wasserstein has no gradient here: %s %s; peri.no_grad gives the value alone", class.name(class.of(d)), why)
 end
 
 -- Has a discrete law parameters that its masses lead back to?
-local function is_tracked (d) return is_discrete(d) and core.tracked(d:prob(bare(d:icdf(0.5)))) end
+local function is_tracked (d) return is_discrete(d) and core.tracked(d:prob(core.bare(d:icdf(0.5)))) end
 
 -- What a cost changes by if a mass moves from x to `after`, whose levels meet at the quantile `other`.
 local function change (x, after, other, order)
@@ -39,7 +37,7 @@ end
 -- Quantiles of a law at P(X <= x) of d, from the smaller tail, { n, batch... }; and where there is one.
 local function quantiles_at (d, law, x)
   local below, above = tails.plain(d, x)
-  below, above = bare(below), bare(above)
+  below, above = core.bare(below), core.bare(above)
   local is_upper = functions.gt(below, 0.5)
   local tail = where(is_upper, above, below)
   return where(is_upper, law:isf(tail), law:icdf(tail)), functions.gt(tail, 0)
@@ -64,7 +62,7 @@ end
 --- The cost between p and q with its slopes in masses of outcomes.
 function level_slopes.added (value, p, q, order)
   if not (is_tracked(p) or is_tracked(q)) then return value end
-  if not batches.any(functions.isfinite(bare(value))) then return value end
+  if not batches.any(functions.isfinite(core.bare(value))) then return value end
   if is_tracked(p) then value = value + slopes(p, q, order) end
   return is_tracked(q) and value + slopes(q, p, order) or value
 end

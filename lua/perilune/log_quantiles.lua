@@ -13,14 +13,13 @@ local operand   = core.operand
 
 local quadrature = lazy "quadrature"
 
+local bare = core.bare
 local where, exp, abs, maximum = functions.where, functions.exp, functions.abs, functions.maximum
 local gt, lt          = functions.gt, functions.lt
 local INF  = math.huge
 local DEEP = -690   -- below it e^lp has no digits
 
 local log_quantiles = {}
-
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
 local LARGEST = (2 - 2^-52) * 2^1023
 

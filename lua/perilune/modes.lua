@@ -10,7 +10,7 @@ local modes = {}
 
 local found = kept.new(function (d)
   local mode = (d.kernels or effort.density(d) < DEAR) and attempt.method(d, "mode") or false
-  return core.is_tensor(mode) and core.bare(mode) or mode
+  return core.bare(mode)
 end, effort.call)
 
 --- The mode of d, without a derivative, or nil where it has none, or none that is worth a search.

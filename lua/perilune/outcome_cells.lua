@@ -27,8 +27,6 @@ local outcome_cells = {}
 
 local function is_discrete (d) return d.support and d.support.is_discrete or false end
 
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
 -- Nodes in (0, 1) and weights of the rules with eight and with five points.
@@ -159,8 +157,8 @@ function outcome_cells.cost (d, other, p, q, order, steps, purse)
   error = error + misplaced(other, order, outcomes, bounds) + known.lack * powered(farthest, order)
   local first = quantile_gaps.log_odds(other, bounds:select(1, 1))
   local last = quantile_gaps.log_odds(other, bounds:select(1, n - 2))
-  local sides = { { -1, first, -bare(other:log_cdf(known.after:select(1, 1))) },
-                  { 1, last, -bare(other:log_sf(known.after:select(1, n - 1))) } }
+  local sides = { { -1, first, -core.bare(other:log_cdf(known.after:select(1, 1))) },
+                  { 1, last, -core.bare(other:log_sf(known.after:select(1, n - 1))) } }
   for i, side in ipairs(sides) do
     local its_purse = i < #sides and purse:share(0.5) or purse
     local are_known = not any(1 - functions.isinf(known.levels:select(1, side[1] < 0 and 1 or n)))

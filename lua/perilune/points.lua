@@ -10,12 +10,10 @@ local maximum, minimum, abs = functions.maximum, functions.minimum, functions.ab
 
 local points = {}
 
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
 -- Where a law is a single point, else NaN, for each element; nothing if it is none.
 local function single (d)
   if not batches.own(d, "icdf") or #d.event_shape > 0 then return {} end
-  local low, high = bare(d:icdf(0)), bare(d:icdf(1))
+  local low, high = core.bare(d:icdf(0)), core.bare(d:icdf(1))
   local is_point = functions.eq(low, high)
   return batches.any(is_point) and { functions.where(is_point, low, 0 / 0) } or {}
 end
@@ -43,7 +41,7 @@ function points.of (d)
     for _, map in ipairs(d.transforms or {}) do x = map:forward(x) end
     list[i] = x
   end
-  for _, x in ipairs(d.has_mass_at_ends and { bare(d.low), bare(d.high) } or {}) do
+  for _, x in ipairs(d.has_mass_at_ends and { core.bare(d.low), core.bare(d.high) } or {}) do
     if batches.any(functions.isfinite(x)) then list[#list + 1] = functions.where(functions.isfinite(x), x, 0 / 0) end
   end
   return list

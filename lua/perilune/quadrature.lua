@@ -461,7 +461,8 @@ end
 -- than the part `quick` of a value, after `rounds_before`.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
-                  leaps_left = LEAPS, probes = 0, is_misled = 0, quick = QUICK, rounds = 0, rounds_before = 0, ended = functions.eq(low, high) }
+                  leaps_left = LEAPS, probes = 0, is_misled = 0, quick = QUICK, rounds = 0, rounds_before = 0,
+                  ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
   return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end

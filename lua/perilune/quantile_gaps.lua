@@ -20,9 +20,6 @@ local quantile_gaps = {}
 
 local function is_discrete (d) return d.support and d.support.is_discrete or false end
 
--- Without what leads back to parameters.
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
 --- log(u/(1 - u)) at x, u being its cdf.
 function quantile_gaps.log_odds (d, x)
   local below, above = tails.logarithms(d, x)
@@ -83,7 +80,8 @@ end
 
 --- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where
 -- between two jumps it may meet that of a continuous law: there the difference has a kink. Of more outcomes than JUMPS
--- but not than LISTED the jumps only serve to find quantiles; of more, nil: then steps are not resolved.
+-- but not than LISTED the jumps only serve to find quantiles; of more, nil: then steps are not resolved. Levels have no
+-- slopes here: those of distances are in level_slopes.lua.
 function quantile_gaps.steps (d, other)
   local first, whole = d:icdf(LEAST) - 1, is_whole(d)   -- the outcome before those that count
   local span = d:isf(LEAST) - first
@@ -95,16 +93,16 @@ function quantile_gaps.steps (d, other)
   local x = batches.rows(d, n, first + count)
   local probs = d:prob(x)
   local mass = batches.rows(d, n, core.bare(probs))
-  local levels = span > JUMPS and summed_odds(d, x, mass) or batches.rows(d, n, asked_odds(d, x))
+  local levels = core.bare(span > JUMPS and summed_odds(d, x, mass) or batches.rows(d, n, asked_odds(d, x)))
   local steps = span > JUMPS and { jumps = {}, kinks = {} } or listed(levels, d, other, x)
-  steps.levels, steps.are_listed, steps.are_all = core.bare(levels), span <= JUMPS, 0
+  steps.levels, steps.are_listed, steps.are_all = levels, span <= JUMPS, 0
   if not whole then
-    steps.after = core.bare(outcomes_after(d, steps.levels))
+    steps.after = core.bare(outcomes_after(d, levels))
     return steps
   end
   steps.after = tensor.cat { core.bare(x):narrow(1, 2, n - 1), batches.rows(d, 1, -INF) }
   steps.is_tracked = core.tracked(probs)
-  local total = mass:narrow(1, 2, n - 1):sum(1) + bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
+  local total = mass:narrow(1, 2, n - 1):sum(1) + core.bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
   steps.lack = abs(total - 1)
   steps.are_all = functions.le(steps.lack, COMPLETE)
   return steps

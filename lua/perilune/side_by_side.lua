@@ -112,7 +112,7 @@ end
 
 -- The least |x| of a batch, of what is finite.
 local function least (x)
-  local size = core.item(as_tensor(functions.abs(core.is_tensor(x) and core.bare(x) or x)):min())
+  local size = core.item(as_tensor(functions.abs(core.bare(x))):min())
   return size < math.huge and size or 0
 end
 

@@ -304,8 +304,8 @@ end
 local ROUNDED = 2 ^ -50   -- part of tails that their difference is off by,
 local SURE = 2 ^ 14       -- but never by so many times that: the integral has missed a jump
 
--- The same where the difference `inner` of tails has lost digits, if the integral is closer and no other: those of these
--- flags. The tails are up to `larger`.
+-- The same where the difference `inner` of tails has lost digits, if the integral is closer and no other: those of
+-- these flags. The tails are up to `larger`.
 local function mended (self, y, inner, cancelled, larger, goal)
   local shape = core.is_tensor(inner) and core.shape(inner) or {}
   local function closer (x, at, off, aim, size)

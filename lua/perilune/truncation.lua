@@ -113,8 +113,8 @@ end
 
 local AGREED = 1e-6   -- logarithms of tails that differ by no more, or by no more than this part
 
--- Which quantiles x of those that are `found` from the density have the levels that they should: all, unless it may have
--- peaks that were not seen.
+-- Which quantiles x of those that are `found` from the density have the levels that they should: all, unless it may
+-- have peaks that were not seen.
 local function confirmed (self, x, log_p, log_q, found)
   if not (has_peaks(self.base) and batches.any_may_be(found)) then return found end
   effort.count(self.base, x, 4)
@@ -261,7 +261,8 @@ end
 local function continuous_inverse (self, log_p, log_q)
   local low, high = near_ends(self, log_p, log_q, NARROW)
   local x, from_low = mended(self, 0 * log_p, low, self.first, 1, self.last, log_p + self.log_mass)
-  local from_high, is_lower = nil, from_low * le(log_p, log_q)   -- those keep their digits from there
+  local is_lower = from_low * le(log_p, log_q)   -- those keep their digits from there
+  local from_high
   x, from_high = mended(self, x, high * (1 - is_lower), self.last, -1, self.first, log_q + self.log_mass)
   local is_found = confirmed(self, x, log_p, log_q, maximum(from_low, from_high))
   x = settling.run(function (s)

@@ -24,6 +24,7 @@ local higher_moments = lazy "higher_moments"
 local level_slopes   = lazy "level_slopes"
 local outcome_cells  = lazy "outcome_cells"
 
+local bare = core.bare
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, sqrt, gt                = functions.exp, functions.sqrt, functions.gt
 local raise = errors.raise
@@ -36,8 +37,6 @@ local wasserstein = {}
 local function is_discrete (d) return d.support and d.support.is_discrete or false end
 
 -- Without what leads back to parameters.
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
 local CUTS = 64                -- panels that are cut, and jumps that are ends of panels

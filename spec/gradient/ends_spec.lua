@@ -1,5 +1,5 @@
--- Gradients of integrals, quantiles and moments of laws of single numbers where slopes overflow at an end of the support,
--- though the value is smooth: against slopes, with respect to every argument.
+-- Gradients of integrals, quantiles and moments of laws of single numbers where slopes overflow at an end of the
+-- support, though the value is smooth: against slopes, with respect to every argument.
 local peri  = require "perilune"
 local check = require "spec.gradient.check"
 

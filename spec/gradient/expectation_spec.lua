@@ -1,5 +1,5 @@
--- Gradients of what is an integral over a law: expectations, moments, entropies, divergences, distances. They are slopes
--- of the values, also where f jumps, where densities are singular, and where ends move.
+-- Gradients of what is an integral over a law: expectations, moments, entropies, divergences, distances. They are
+-- slopes of the values, also where f jumps, where densities are singular, and where ends move.
 local peri = require "perilune"
 
 local Normal, Uniform, Laplace, Gamma, Beta = peri.Normal, peri.Uniform, peri.Laplace, peri.Gamma, peri.Beta

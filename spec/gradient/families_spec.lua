@@ -115,7 +115,7 @@ local families = {
   ["Truncated at moving ends"] = {
     function (a, low, high) return peri.Truncated(peri.Gamma(a:exp(), 1), low, high) end,
     { peri.tensor(0.6), peri.tensor { 0.5, 0.7 }, peri.tensor(3) }, log_prob = 1.4, cdf = 1.4, icdf = 0.4, mean = true,
-    entropy = true, rsample = true },
+    entropy = true, rsample = true, slack = 1e-13 },   -- integrals are others where ends stand still
   TransformedDistribution = {
     function (m, s, scale)
       return peri.TransformedDistribution(peri.Normal(m, s:exp()), { transforms.Exp(), transforms.Affine(1, scale) })
@@ -157,18 +157,20 @@ local function divergence (make, operands)
   return ok and kl, both
 end
 
+local OTHERS = { rsample = true, discrete = true, slack = true }   -- keys that are no methods to look at
+
 local divergences = 0
 for title, family in pairs(families) do
   local make, operands, path = family[1], family[2], family.rsample
   local function verify (name, functions, at)
     it(title .. ":" .. name, function ()
       local f, compared = functions()
-      local why = check.mismatch(f, at or operands, nil, nil, compared)
+      local why = check.mismatch(f, at or operands, nil, nil, compared, family.slack)
       assert(not why, why)
     end)
   end
   for method, argument in pairs(family) do
-    if type(method) == "string" and method ~= "rsample" and method ~= "discrete" then
+    if type(method) == "string" and not OTHERS[method] then
       verify(method, function ()
         return function (...)
           local d = make(...)

@@ -26,10 +26,9 @@ static int param (lua_State *L) {
   return 1;
 }
 
-/* core.bare(t): the same elements, without node or gradient */
-static int bare (lua_State *L) {
-  const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
-  Tensor *view = host_new_view(L, 1, t, t->rank);
+/* Pushes a view of the elements of the tensor t, at `index`, that has neither node nor gradient. */
+static void push_bare (lua_State *L, int index, const Tensor *t) {
+  Tensor *view = host_new_view(L, index, t, t->rank);
   view->data = t->data;
   view->size = t->size;
   for (int d = 0; d < t->rank; d++) {
@@ -37,6 +36,13 @@ static int bare (lua_State *L) {
     view->stride[d] = t->stride[d];
   }
   view->owner = view;
+}
+
+/* core.bare(x): the elements of a tensor, without node or gradient; what is no tensor as it is */
+static int bare (lua_State *L) {
+  const Tensor *t = engine_tensor(L, 1);
+  if (t == NULL) return lua_settop(L, 1), 1;
+  push_bare(L, 1, t);
   return 1;
 }
 
@@ -49,7 +55,7 @@ static int detach (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
   host_arguments(L, "Tensor:detach", 1);
   engine_check_untraced(L, host_state(L), "Tensor:detach", 1, &t);
-  bare(L);
+  push_bare(L, 1, t);
   return api_return(L, host_header(L, -1), NULL);
 }
 

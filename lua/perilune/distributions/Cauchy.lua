@@ -24,6 +24,6 @@ function Cauchy:median () return self:batched(self.loc) end
 function Cauchy:stddev () return self:batched(math.huge) end
 function Cauchy:variance () return self:batched(math.huge) end
 
-function Cauchy:moments_below () return 1, 1 end
+function Cauchy.moments_below () return 1, 1 end
 
 return Cauchy

@@ -19,6 +19,6 @@ function HalfCauchy:stddev () return self:batched(math.huge) end
 function HalfCauchy:mode () return self:batched(0) end
 function HalfCauchy:median () return self:batched(self.scale) end
 
-function HalfCauchy:moments_below () return 1 end
+function HalfCauchy.moments_below () return 1 end
 
 return HalfCauchy
