@@ -12,6 +12,7 @@ local SideBySide   = require "perilune.side_by_side"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local ends         = require "perilune.ends"
 local functions    = require "perilune.functions"
 local mixture      = require "perilune.mixture"
 local tensor       = require "perilune.tensor"
@@ -20,24 +21,30 @@ local truncation   = require "perilune.truncation"
 
 local any = batches.any
 local where, maximum, minimum, exp = functions.where, functions.maximum, functions.minimum, functions.exp
-local gt, eq = functions.gt, functions.eq
+local gt, le, eq = functions.gt, functions.le, functions.eq
 local INF = math.huge
 
 local truncated_mixture = {}
 
--- Intervals { low, high } of x with images under map in the given ones. 0 is in one of them only: it may have mass.
+-- Intervals { low, high } of x with images under map in the given ones, of which it may reach a part or nothing. 0 is
+-- in one of them only: it may have mass.
 local function preimages (map, intervals)
   local list = {}
-  for _, ends in ipairs(intervals) do
-    if getmetatable(map) == transforms.Abs then
-      list[#list + 1], list[#list + 2] = ends, { -ends[2], minimum(-ends[1], -5e-324) }
+  local least, most = ends.of(map.codomain)
+  for _, interval in ipairs(intervals) do
+    local from, to = maximum(interval[1], least), minimum(interval[2], most)
+    if not any(le(from, to)) then   -- nothing is left
+    elseif getmetatable(map) == transforms.Abs then
+      list[#list + 1], list[#list + 2] = { from, to }, { -to, minimum(-from, -5e-324) }
     else
-      local low, high, rises = map:inverse(ends[1]), map:inverse(ends[2]), gt(map.sign, 0)
+      local low, high, rises = map:inverse(from), map:inverse(to), gt(map.sign, 0)
       list[#list + 1] = { where(rises, low, high), where(rises, high, low) }
     end
   end
   return list
 end
+
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
 local function is_mixture (law) return class.of(law) == Mixture or class.of(law) == MixtureOfAny end
 
@@ -85,8 +92,8 @@ local function traced (self)
     if class.of(law) == Truncated then
       cut[#maps] = cut[#maps] or {}
       table.insert(cut[#maps], law)
-      for _, ends in ipairs(intervals) do
-        ends[1], ends[2] = maximum(ends[1], law.first), minimum(ends[2], law.last)
+      for _, interval in ipairs(intervals) do
+        interval[1], interval[2] = maximum(interval[1], law.first), minimum(interval[2], law.last)
       end
     end
     for i = #(law.transforms or {}), 1, -1 do
@@ -119,10 +126,11 @@ end
 local function piece (law, low, high, batch)
   local shape, component = { table.unpack(batch) }, law.component_distribution
   shape[#shape + 1] = law.mixture_distribution.support.high
-  low  = (core.is_tensor(low) and low or core.tensor(low)):unsqueeze(-1)
-  high = (core.is_tensor(high) and high or core.tensor(high)):unsqueeze(-1)
+  local is_open = as_tensor(gt(high, low)):unsqueeze(-1)
+  low  = where(is_open, as_tensor(low):unsqueeze(-1), -INF)
+  high = where(is_open, as_tensor(high):unsqueeze(-1), INF)
   local cut, masses = cut_components(component, low, high, shape)
-  local weights = law.log_weights + where(gt(masses, -INF), masses, -INF)
+  local weights = law.log_weights + where(is_open * gt(masses, -INF), masses, -INF)
   local top = weights:max(-1, true)
   local dead = 1 - gt(exp(weights - top), 0)
   if any(dead) then
@@ -146,10 +154,10 @@ end
 -- Pieces of the law in the intervals, { law =, maps =, log_mass = } each.
 local function pieces (self, law, maps, intervals)
   local list, batch = {}, self.batch_shape
-  for i, ends in ipairs(intervals) do
+  for i, interval in ipairs(intervals) do
     local part, mass
-    if is_mixture(law) then part, mass = piece(law:expand(batch), ends[1], ends[2], batch)
-    else part, mass = stretch(law, ends[1], ends[2], rawget(self, "batch_shape")) end
+    if is_mixture(law) then part, mass = piece(law:expand(batch), interval[1], interval[2], batch)
+    else part, mass = stretch(law, interval[1], interval[2], rawget(self, "batch_shape")) end
     list[i] = { law = part, maps = maps, log_mass = mass }
   end
   return list

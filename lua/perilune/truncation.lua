@@ -354,7 +354,7 @@ local function complete (self)
   local discrete = base.support and base.support.is_discrete
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
   self.first, self.last, self.points = first, last, discrete and {} or points.of(base)
-  self.from = discrete and first - 1 or #self.points > 0 and points.before(first) or first
+  self.from = discrete and first - 1 or points.begin(self.points, first)
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
   local from = tails_at_end(base, self.from, le(first, least))
   local to = tails_at_end(base, last, functions.ge(last, most))

@@ -47,8 +47,10 @@ describe("ContinuousBernoulli", function ()
         assert.equal(math.log(reached), d:log_cdf(x))
         assert.equal(math.log(1 - reached), d:log_sf(x))
       end
-      assert.equal(point, d:icdf(0.5))
-      assert.equal(point, d:isf(0.5))
+      for _, level in ipairs { 0, 0.5, 1 } do
+        assert.equal(point, d:icdf(level))
+        assert.equal(point, d:isf(level))
+      end
       assert.same({ point, point, point }, d:sample(3, peri.rng(1)):totable())
       assert.is_false(d:cdf(0 / 0) == d:cdf(0 / 0))
     end

@@ -579,3 +579,63 @@ describe("Truncated", function ()
     close(1, Truncated(shifted, -5, 0):cdf(0), 1e-15)
   end)
 end)
+
+describe("What is left of a law that was folded twice, or has points", function ()
+  local transforms = peri.transforms
+  local function mixed (...) return peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 }, { ... }) end
+
+  it("has the mass of its mixture once", function ()
+    local base = mixed(peri.AsymmetricLaplace(4.8, 1, 7.3), peri.Normal(0, 1))
+    local twice = peri.TransformedDistribution(base, { transforms.Abs(), transforms.Abs() })
+    local once = peri.Truncated(peri.TransformedDistribution(base, { transforms.Abs() }), 0.1, 10)
+    local nested = peri.TransformedDistribution(peri.TransformedDistribution(base, { transforms.Abs() }),
+                                                { transforms.Abs() })
+    for _, law in ipairs { twice, nested } do
+      local d = peri.Truncated(law, 0.1, 10)
+      assert.near(once:mean(), d:mean(), 1e-12)
+      assert.near(d:sf(1.2), (d:expectation(function (x) return peri.gt(x, 1.2) end)), 1e-12)
+      assert.near(once:variance(), d:variance(), 1e-11)
+    end
+  end)
+
+  it("is not asked for what a transform does not reach", function ()
+    local base = mixed(peri.Normal(-0.2, 0.5), peri.Laplace(0.3, 1))
+    local d = peri.TransformedDistribution(base, { transforms.Exp(), transforms.Abs() })
+    local cut = peri.Truncated(d, 0.3, 2)
+    local plain = peri.Truncated(peri.TransformedDistribution(base, { transforms.Exp() }), 0.3, 2)
+    assert.near(plain:mean(), cut:mean(), 1e-12)
+    local batch = peri.Truncated(peri.TransformedDistribution(d, { transforms.Affine(-1, 1), transforms.Abs() }),
+                                 peri.tensor { 0.3, 1.5 }, 2)   -- beyond 1 one of two intervals has no mass
+    for k, low in ipairs { 0.3, 1.5 } do
+      local x = batch:sample(20000, peri.rng(k)):select(2, k)
+      assert.near(x:mean(), batch:mean()[k], 5 * peri.item(batch:stddev()[k]) / math.sqrt(20000), low)
+    end
+  end)
+
+  it("begins at a point of mass only where there is one", function ()   -- not an ulp below, where a density may be singular
+    local base = peri.Censored(mixed(peri.Beta(5.75, 0.288), peri.Normal(0, 1)), 0.1, math.huge)
+    local d, normal = peri.Truncated(base, 1, math.huge), peri.Normal(0, 1)
+    assert.near(normal:sf(1.3) / normal:sf(1), d:sf(1.3), 1e-14)
+    assert.near(0, d:cdf(1), 1e-14)
+    assert.near(base:cdf(0.1), peri.Truncated(base, 0.1, math.huge):cdf(0.1), 1e-14)
+  end)
+
+  it("knows components that are single points", function ()
+    local coins = peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, peri.ContinuousBernoulli { probs = { 0, 0.2 } })
+    local other = peri.ContinuousBernoulli(0.2)
+    assert.near(0.5 * other:mean(), (coins:expectation(function (x) return x end)), 1e-12)
+    local d = peri.Truncated(peri.Censored(coins, 0.1, 3), -2, 3)
+    local mean = 0.1 * (0.5 + 0.5 * other:cdf(0.1))
+                 + 0.5 * (other:expectation(function (x) return peri.where(peri.gt(x, 0.1), x, 0) end))
+    assert.near(mean, d:mean(), 1e-12)
+  end)
+
+  it("states the error of a part whose logarithm has lost digits", function ()
+    local d = peri.TransformedDistribution(peri.Truncated(peri.GeneralizedNormal { loc = 92133.134 }, 0.1, 1),
+                                           { transforms.Abs() })
+    local c = d:isf(0.61)
+    local value, error = d:expectation(function (x) return peri.gt(x, c) end)
+    assert.near(d:sf(c), value, error)
+    assert(error < 1e-5)
+  end)
+end)

@@ -290,15 +290,15 @@ VECTOR double quantile (double p, double q, double l) {
   double gain = fabs(w) < 1e-17 ? 1 : log / w;
   double start = p * (fabs(slope) < 1e-17 ? 1 : rise / slope);
   double x = far ? log / slope : start * gain;
-  x = l == -HUGE_VAL ? 0 : x;
   x = ((x > 1) | (q == 0)) ? 1 : x;
+  x = l == -HUGE_VAL ? 0 : x;
   return ((p >= 0) & (q >= 0)) ? x : (double)NAN;
 }
 
 /* where e^l would overflow, and 1 is nothing beside it */
 VECTOR double quantile_steep (double p, double q, double l) {
   double slope = clamp(l, EXP_MAX, STEEPEST), x = vsoftplus(slope + vlog(p)) / slope;
-  x = ((x > 1) | (q == 0)) ? 1 : x;
+  x = ((x > 1) | (q == 0) | (l == HUGE_VAL)) ? 1 : x;
   return ((p >= 0) & (q >= 0)) ? x : (double)NAN;
 }
 

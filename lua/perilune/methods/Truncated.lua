@@ -15,9 +15,11 @@ local points            = lazy "points"
 local truncation        = lazy "truncation"
 local truncated_mixture = lazy "truncated_mixture"
 
-local where, maximum, lt, gt = functions.where, functions.maximum, functions.lt, functions.gt
+local where, maximum, abs = functions.where, functions.maximum, functions.abs
+local lt, gt = functions.lt, functions.gt
 local exp, log, log1p        = functions.exp, functions.log, functions.log1p
 local INF = math.huge
+local ROUNDING = 2 ^ -51   -- part of the logarithm of a mass that it is off by
 
 local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
 
@@ -90,7 +92,9 @@ function Truncated:expectation (...)
   if value then return value, error end
   local same = censored(self)
   if same then return same:expectation(f, opts) end
-  return expectation.of(self, f, opts)
+  value, error = expectation.of(self, f, opts)
+  local blur = ROUNDING * abs(core.bare(self.log_mass))   -- of densities and levels, which are differences of logarithms
+  return value, error + where(functions.isfinite(blur), blur, 0) * abs(core.bare(value))
 end
 
 function Truncated:mean () return require "perilune.expectation".mean(self) end
