@@ -362,6 +362,8 @@ describe("a class", function ()
     assert.equal("extend: name must be a string, got 5", message(Normal.extend, Normal, 5))
     assert.equal("extend: name must be a string, got nil", message(Normal.extend, Normal))
     assert.equal("extend: the description of X must be a plain table, got 3", message(Normal.extend, Normal, "X", 3))
+    assert.equal("extend: X: support must be a constraint, as peri.constraints.real is, got 3",
+                 message(Normal.extend, Normal, "X", { support = 3 }))
     assert.equal("X: there is no file of kernels named nonsense",
                  message(Distribution.extend, Distribution, "X", { kernels = "nonsense" }))
   end)

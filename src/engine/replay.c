@@ -317,10 +317,11 @@ static Tensor *rows_argument (lua_State *L, int index, const char *name, size_t 
 
 /* Refuses rows that are not of shape (S, D); returns S. */
 static size_t check_row_length (lua_State *L, const Tensor *rows, size_t d) {
-  if (rows->rank == 2 && (size_t)rows->shape[1] == d) return (size_t)rows->shape[0];
-  host_push_shape(L, rows->rank, rows->shape);
-  host_fail(L, "trace:rows", "rows must have shape (S, %I), got %s", (LUAI_UACINT)d, lua_tostring(L, -1));
-  return 0;
+  if (rows->rank != 2 || (size_t)rows->shape[1] != d) {
+    host_push_shape(L, rows->rank, rows->shape);
+    host_fail(L, "trace:rows", "rows must have shape (S, %I), got %s", (LUAI_UACINT)d, lua_tostring(L, -1));
+  }
+  return (size_t)rows->shape[0];
 }
 
 static TraceRows check_rows (lua_State *L) {
