@@ -136,6 +136,14 @@ describe("the expectation of a continuous distribution", function ()
     assert(math.abs(value - d:sf(1e8 + 1e-4)) <= error and error < 1e-4)
   end)
 
+  it("takes a jump at the last levels that there are for no divergence", function ()
+    local d = peri.Pareto(4.33, 1098)
+    for _, c in ipairs { 7, 8, 8.06, 8.2 } do
+      local value, error = d:expectation(function (x) return peri.gt(x, c) end)
+      assert.near(d:sf(c), value, error + 1e-300, c)
+    end
+  end)
+
   it("states what it does not know of a pole", function ()   -- E |F(X) - c|^k = (c^(1 + k) + (1 - c)^(1 + k))/(1 + k)
     local cases = {
       { peri.SkewNormal(0, 1, -2.93), 0.479, -0.659 }, { peri.LogNormal(0.422, 0.221), 0.847, -0.757 },

@@ -300,7 +300,8 @@ end
 
 --- The integral beyond REACH of an integrand that decays as t^-k e^(-c t) there, and its error. With T = REACH and
 -- z = c T that is T g(T) e^z E_k(z), about T g(T)/(z + k - 1 + z/(z + k)), which is exact for z = 0 and for k = 0.
--- It is infinite where there is no decay, or none faster than 1/t; unless all that is nothing beside `value`.
+-- It is infinite where there is no decay, or none faster than 1/t; unless all that is nothing beside `value`. Where g
+-- was 0 before, or has changed its sign, nothing tells how it goes on, but that it has the mass e^-t.
 function ends.remainder (g, shape, value, is_cut)
   local t = core.tensor { REACH - 2 * STRIDE, REACH - STRIDE, REACH }
   for _ = 1, #shape do t = t:unsqueeze(-1) end
@@ -309,6 +310,7 @@ function ends.remainder (g, shape, value, is_cut)
   local counts = gt(abs(last) * REACH, 1e-17 * abs(value)) * (1 - is_cut)
   if not any(counts) then return 0, 0 end
   local decay, earlier = log(second / last) / STRIDE, log(first / second) / STRIDE
+  local is_told = functions.isfinite(decay) * functions.isfinite(earlier)
   local here, there = REACH - 0.5 * STRIDE, REACH - 1.5 * STRIDE
   local k = (earlier - decay) / (1 / there - 1 / here)
   k = where(lt(abs(k), 1e-7), 0, k)
@@ -316,6 +318,7 @@ function ends.remainder (g, shape, value, is_cut)
   local share = z + k - 1 + where(functions.eq(z, 0), 0, z / (z + k))
   local rest = where(gt(share, 1e-7), REACH * last / share, functions.sign(last) * INF)
   local doubt = abs(rest) * minimum(1, abs(k) / functions.square(z + k) + 1e-6)
+  rest, doubt = where(is_told, rest, last), where(is_told, doubt, REACH * abs(last))
   return where(counts, rest, 0), where(counts, doubt, 0)
 end
 

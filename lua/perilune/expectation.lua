@@ -479,7 +479,7 @@ local RULES = {
 }
 local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes", "parts" }
 -- Which laws made of others, and divergences, pass on.
-local OUR_OWN = { purse = true, beside = true, weights = true, grain = true }
+local OUR_OWN = { purse = true, beside = true, weights = true, grain = true, pieces = true }
 
 -- Options that a user may have given.
 local function theirs (opts)
@@ -562,8 +562,9 @@ end
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
 -- panels there are at most, what a `purse` (effort.lua) may pay, what f costs `beside` a point, `weights` of components
--- whose sum matters, the `grain` of transforms (stages.lua), and other `breaks` of first panels, levels t; and of f
--- without jumps the `rest` beyond the last of these levels, { 2, batch... }, with its `rest_error`.
+-- whose sum matters, `pieces` that the law is known to have, the `grain` of transforms (stages.lua), and other `breaks`
+-- of first panels, levels t; and of f without jumps the `rest` beyond the last of these levels, { 2, batch... }, with
+-- its `rest_error`.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density

@@ -76,6 +76,14 @@ local function lost_slopes (weights)
   return one_sided.row(probs, (one_sided.share_slopes(probs)), true)
 end
 
+-- Are all components laws of directions? true or nil.
+local function is_circular (component)
+  for _, d in ipairs(component.list or { component }) do
+    if not d.is_circular then return nil end
+  end
+  return true
+end
+
 --- A law of this class, its parts not checked.
 function mixture.assemble (c, weights, component, batch)
   local k = weights.support.high
@@ -88,6 +96,7 @@ function mixture.assemble (c, weights, component, batch)
   self.lost_slopes = lost_slopes(self.mixture_distribution)
   self.support     = hull(component, events.joined(batch, { k }))
   self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
+  self.is_circular = is_circular(component)
   return self
 end
 

@@ -1,11 +1,13 @@
 --- Construction of a TransformedDistribution.
 local Distribution = require "perilune.distribution"
 local Independent  = require "perilune.distributions.Independent"
+local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
+local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 local stages       = require "perilune.stages"
 local transforms   = require "perilune.transforms"
@@ -76,9 +78,20 @@ local function fitted (c, base, whole)
   return missing > 0 and Independent(base, missing) or base
 end
 
+-- Are directions only turned, or reflected?
+local function are_turns (list)
+  for _, map in ipairs(list) do
+    local is_turn = stages.is_kind(map, "Affine") and not batches.any_now(functions.ne(functions.abs(map.scale), 1))
+    if not is_turn then return false end
+  end
+  return true
+end
+
 --- Makes self the law of the transforms of base; for subclasses with parameters of their own.
 function transformed.complete (self, base, list)
   local whole = transforms.Compose(list)
+  self.is_circular = base.is_circular and are_turns(whole.parts) or nil
+  if base.is_circular and not self.is_circular then base = require "perilune.one_turn"(base) end
   base = fitted(class.of(self), base, whole)
   local shape = whole:forward_shape(events.joined(base.batch_shape, base.event_shape))
   local cut = #base.batch_shape

@@ -33,10 +33,10 @@ local function preimages (map, intervals)
   local least, most = ends.of(map.codomain)
   for _, interval in ipairs(intervals) do
     local from, to = maximum(interval[1], least), minimum(interval[2], most)
-    if not any(le(from, to)) then   -- nothing is left
-    elseif getmetatable(map) == transforms.Abs then
+    local is_left = any(le(from, to))
+    if is_left and getmetatable(map) == transforms.Abs then
       list[#list + 1], list[#list + 2] = { from, to }, { -to, minimum(-from, -5e-324) }
-    else
+    elseif is_left then
       local low, high, rises = map:inverse(from), map:inverse(to), gt(map.sign, 0)
       list[#list + 1] = { where(rises, low, high), where(rises, high, low) }
     end
@@ -224,12 +224,13 @@ local function value_at (self, f, part)
   return batches.rows(self, 1, value):select(1, 1)
 end
 
---- E[f(X)] and its error, from each component; nil for laws that are left of none.
+--- E[f(X)] and its error, from each component; nil for laws that are left of none. With opts.pieces from those parts.
 function truncated_mixture.expectation (self, f, opts)
-  local list = truncated_mixture.parts(self)
+  local list = opts.pieces or truncated_mixture.parts(self)
   if not list then return nil end
   local options, sum, error = {}, 0, 0
   for key, value in pairs(opts) do options[key] = value end
+  options.pieces = nil   -- of this law alone
   if opts.parts then options.parts = { inner = within(self, opts.parts.inner), outer = opts.parts.outer } end
   local purse = opts.purse or require "perilune.expectation".purse(self)
   for i, part in ipairs(list) do
@@ -237,7 +238,10 @@ function truncated_mixture.expectation (self, f, opts)
       local value, its_error
       options.purse = purse:share(1 / (#list - i + 1))
       if part.point then value, its_error = value_at(self, within(self, f), part), 0
-      else value, its_error = Transformed(part.law, part.maps):expectation(within(self, f), options) end
+      else
+        part.whole = part.whole or Transformed(part.law, part.maps)
+        value, its_error = part.whole:expectation(within(self, f), options)
+      end
       local dead = eq(part.share, 0)
       sum, error = sum + where(dead, 0, part.share * value), error + where(dead, 0, part.share * its_error)
     end

@@ -75,13 +75,30 @@ function log_between (base, first, last)
   return where(narrow, of_narrow, mass), where(narrow, error, 0)
 end
 
+-- The tails of the base at x, which is moved to the interval, and at both ends.
+local function places (self, x)
+  return tails_at(self.base, minimum(maximum(x, self.from), self.last)),
+         { x = self.from, below = self.below_first, above = self.above_first },
+         { x = self.last, below = self.below_last, above = self.above_last }
+end
+
+-- The logarithm of the lower tail, or where `upper` of the upper one, and about how wrong it is, where it is more than
+-- rounding.
+local function log_tail (self, x, upper)
+  local here, from, to = places(self, x)
+  local first, last = {}, {}
+  for name in pairs(here) do
+    first[name], last[name] = where(upper, here[name], from[name]), where(upper, to[name], here[name])
+  end
+  local mass, error = log_between(self.base, first, last)
+  return mass - self.log_mass, error
+end
+
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other. And about how wrong the smaller is,
 -- where it is more than rounding.
 function truncation.log_tails (self, x)
-  x = minimum(maximum(x, self.from), self.last)
-  local base, here = self.base, tails_at(self.base, x)
-  local from = { x = self.from, below = self.below_first, above = self.above_first }
-  local to = { x = self.last, below = self.below_last, above = self.above_last }
+  local base = self.base
+  local here, from, to = places(self, x)
   local below, low_error = log_between(base, from, here)
   local above, high_error = log_between(base, here, to)
   below, above = below - self.log_mass, above - self.log_mass
@@ -138,8 +155,7 @@ local function searched (self, x, log_p, log_q, lost)
     if is_discrete then at = functions.round(at) end
     effort.count(self.base, at, 4)
     if self.base.component_distribution then effort.spend(0, 0) end   -- masses of slivers, as long as another round
-    local below, above, error = truncation.log_tails(self, at)
-    local reached, goal = where(s.upper, above, below), s.goal
+    local goal, reached, error = s.goal, log_tail(self, at, s.upper)
     local rounding = 2 ^ -50 * maximum(maximum(1, abs(goal)), 0.25 * abs(goal + self.log_mass))
     local noise = minimum(maximum(rounding, where(functions.isfinite(error), error, 0)), MISSED)
     if not is_discrete then s.grain = where(functions.ge(noise, MISSED), COARSE * abs(at), 0) end
@@ -435,6 +451,7 @@ end
 function truncation.make (c, ...)
   local base, low, high = construction.arguments(c, { "base", "low", "high" }, ...)
   check_base(c, base)
+  if base.is_circular then base = require "perilune.one_turn"(base) end
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   local batch = batch_of(c, base, low, high)
   check_order(c, base, low, high)

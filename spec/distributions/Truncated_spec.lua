@@ -612,7 +612,7 @@ describe("What is left of a law that was folded twice, or has points", function 
     end
   end)
 
-  it("begins at a point of mass only where there is one", function ()   -- not an ulp below, where a density may be singular
+  it("begins at a point of mass only where there is one", function ()   -- not an ulp below: densities may be singular
     local base = peri.Censored(mixed(peri.Beta(5.75, 0.288), peri.Normal(0, 1)), 0.1, math.huge)
     local d, normal = peri.Truncated(base, 1, math.huge), peri.Normal(0, 1)
     assert.near(normal:sf(1.3) / normal:sf(1), d:sf(1.3), 1e-14)

@@ -41,6 +41,40 @@ describe("VonMises", function ()
     assert.near(square + 25, peri.MixtureDistribution(halves, { d, peri.VonMises(10, 51) }):variance(), 1e-12)
   end)
 
+  it("is one turn where it is cut, censored or transformed, also in mixtures", function ()
+    local v, halves = peri.VonMises(9, 2), peri.Categorical { 0.3, 0.7 }
+    local mixed = peri.MixtureSameFamily(halves, peri.VonMises({ 1, -5 }, 2))
+    local any = peri.MixtureDistribution(halves, { peri.VonMises(1, 2), peri.VonMises(-5, 2) })
+    local laws = { peri.Truncated(mixed, -2, 2), 0.5 * v, -0.5 * mixed, peri.Truncated(any, -2, 2) }
+    for _, d in ipairs { v, mixed, any } do
+      laws[#laws + 1] = peri.TransformedDistribution(d, { peri.transforms.Abs() })
+      laws[#laws + 1] = peri.TransformedDistribution(d, { peri.transforms.Sigmoid() })
+      laws[#laws + 1] = peri.MixtureDistribution(halves, { d, peri.Normal(0, 1) })
+      laws[#laws + 1] = peri.TransformedDistribution(d + 1, { peri.transforms.Abs() })
+    end
+    for i, d in ipairs(laws) do
+      for _, p in ipairs { 0.1, 0.3, 0.6, 0.9 } do
+        local x = d:icdf(p)
+        local h = 1e-5 * math.min(d:icdf(p + 0.01) - x, x - d:icdf(p - 0.01))
+        assert.near(1, (d:cdf(x + h) - d:cdf(x - h)) / (2 * h) / d:prob(x), 1e-4, "law " .. i .. " at " .. x)
+      end
+    end
+    local censored = peri.Censored(mixed, -2, 2)
+    assert.near(mixed:cdf(1) - mixed:cdf(-1), censored:cdf(1) - censored:cdf(-1), 1e-15)
+    assert.near((mixed:cdf(1.0001) - mixed:cdf(0.9999)) / 2e-4, censored:prob(1), 1e-7)
+  end)
+
+  it("is one of directions where it is turned or reflected, or mixed with others", function ()
+    local v = peri.VonMises(1, 2)
+    local mixed = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, peri.VonMises({ 1, 2 }, 2))
+    for _, d in ipairs { v + 1, 3 - v, mixed } do
+      for _, x in ipairs { -20, 0.3, 7 } do assert.near(d:log_prob(x), d:log_prob(x + 2 * math.pi), 1e-13) end
+      assert.near(d:entropy(), peri.Truncated(d, d:icdf(0), d:icdf(1)):entropy(), d.weights and 0.1 or 1e-13)
+    end
+    assert.near(0, (peri.kl_divergence(v + 1, peri.VonMises(2, 2))), 1e-14)
+    assert.near(0, (peri.kl_divergence(v + 2 * math.pi, v)), 1e-14)
+  end)
+
   it("has a density for one turn where it is compared with numbers", function ()   -- mpmath
     local d = peri.VonMises(0, 1)
     for _, case in ipairs {

@@ -185,7 +185,7 @@ function composed.check (code, report)
   tried(check_expectations, d, list, say, code)
   if not pcall(d.icdf, d, 0.5) then return true end   -- magnitudes of outcomes have no quantiles
   tried(check_quantiles, d, say)
-  if not d.support.is_discrete then tried(check_density, d, list, say) end
+  if not (d.support.is_discrete or d.is_circular) then tried(check_density, d, list, say) end
   return true
 end
 

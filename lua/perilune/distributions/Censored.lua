@@ -70,6 +70,7 @@ local function make (c, ...)
   if #base.event_shape > 0 then
     fail(c, "base must be a distribution of single numbers, got %s", tostring(base))
   end
+  if base.is_circular then base = require "perilune.one_turn"(base) end
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   check_outcomes(c, base, low, high)
   local rule = constraints.greater_than(low)

@@ -93,7 +93,7 @@ function Truncated:expectation (...)
   local same = censored(self)
   if same then return same:expectation(f, opts) end
   value, error = expectation.of(self, f, opts)
-  local blur = ROUNDING * abs(core.bare(self.log_mass))   -- of densities and levels, which are differences of logarithms
+  local blur = ROUNDING * abs(core.bare(self.log_mass))   -- of densities and levels, differences of logarithms
   return value, error + where(functions.isfinite(blur), blur, 0) * abs(core.bare(value))
 end
 
@@ -101,9 +101,9 @@ function Truncated:mean () return require "perilune.expectation".mean(self) end
 
 function Truncated:variance ()
   local expectation = require "perilune.expectation"
-  local purse = expectation.purse(self)
-  local mean = expectation.mean(self, { purse = purse:share(0.5) })
-  return (self:expectation(function (x) return (x - mean) ^ 2 end, { purse = purse }))
+  local purse, pieces = expectation.purse(self), truncated_mixture.parts(self)
+  local mean = expectation.mean(self, { purse = purse:share(0.5), pieces = pieces })
+  return (self:expectation(function (x) return (x - mean) ^ 2 end, { purse = purse, pieces = pieces }))
 end
 
 function Truncated:entropy ()
