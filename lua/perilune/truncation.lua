@@ -30,7 +30,9 @@ local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
 local BLURRED = 2 ^ 50 -- logarithms of tails beyond tell no slopes, and those of a Normal will do
 local NOISE  = 2 ^ -38 -- part of tails that these are never off by
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits,
-local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
+local SHORT  = 1e-5    -- smaller than this, so many that more densities are worth it,
+local LOST   = 1e-12   -- and that it does not tell outcomes apart
+local CLOSE  = 1       -- to logarithms of levels
 local MISSED = 1e-3    -- a part of its level that no quantile misses, however rough masses are,
 local COARSE = 2 ^ -20 -- but where masses jump for being so rough it is searched for no closer than this part of it
 
@@ -47,10 +49,13 @@ local log_between
 -- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs. Where
 -- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms has more digits. And
 -- about how wrong that is.
-local function log_narrow (base, a, b, mass, gap)
+local function log_narrow (base, a, b, mass, gap, narrow, goal)
   local parts = base.component_distribution
   if not parts then
-    local sliver, error = slivers.log_mass(base, a, b)
+    local sliver, error = slivers.log_mass(base, a, b, function (log_mass)
+      local is_lost = narrow * lt(abs(gap), SHORT)
+      return goal and is_lost * le(abs(log_mass - goal), CLOSE) or is_lost
+    end)
     local has_missed = gt((abs(sliver - mass) - error) * abs(gap), NOISE)   -- a peak between its points
     local is_rough = maximum(gt(error * abs(gap), 2 ^ -50), has_missed)
     return where(is_rough, mass, sliver), where(is_rough, 2 ^ -50 / abs(gap), error)
@@ -61,8 +66,8 @@ local function log_narrow (base, a, b, mass, gap)
 end
 
 -- log P(a < X <= b) of the base, whose tails at both are known, and about how wrong that is where it is more than
--- rounding.
-function log_between (base, first, last)
+-- rounding. With a `goal` only what is close to that has to be so.
+function log_between (base, first, last, goal)
   local a, b, below, above = first.x, last.x, last.below, first.above
   local upper = lt(above, below)
   local large, small = where(upper, above, below), where(upper, last.above, first.below)
@@ -71,7 +76,7 @@ function log_between (base, first, last)
   if base.support and base.support.is_discrete and not base.component_distribution then return mass, 0 end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
   if not batches.any_may_be(narrow) then return mass, 0 end
-  local of_narrow, error = log_narrow(base, a, b, mass, gap)
+  local of_narrow, error = log_narrow(base, a, b, mass, gap, narrow, goal)
   return where(narrow, of_narrow, mass), where(narrow, error, 0)
 end
 
@@ -83,14 +88,14 @@ local function places (self, x)
 end
 
 -- The logarithm of the lower tail, or where `upper` of the upper one, and about how wrong it is, where it is more than
--- rounding.
-local function log_tail (self, x, upper)
+-- rounding; what is far from the goal is so roughly.
+local function log_tail (self, x, upper, goal)
   local here, from, to = places(self, x)
   local first, last = {}, {}
   for name in pairs(here) do
     first[name], last[name] = where(upper, here[name], from[name]), where(upper, to[name], here[name])
   end
-  local mass, error = log_between(self.base, first, last)
+  local mass, error = log_between(self.base, first, last, goal + self.log_mass)
   return mass - self.log_mass, error
 end
 
@@ -155,7 +160,7 @@ local function searched (self, x, log_p, log_q, lost)
     if is_discrete then at = functions.round(at) end
     effort.count(self.base, at, 4)
     if self.base.component_distribution then effort.spend(0, 0) end   -- masses of slivers, as long as another round
-    local goal, reached, error = s.goal, log_tail(self, at, s.upper)
+    local goal, reached, error = s.goal, log_tail(self, at, s.upper, s.goal)
     local rounding = 2 ^ -50 * maximum(maximum(1, abs(goal)), 0.25 * abs(goal + self.log_mass))
     local noise = minimum(maximum(rounding, where(functions.isfinite(error), error, 0)), MISSED)
     if not is_discrete then s.grain = where(functions.ge(noise, MISSED), COARSE * abs(at), 0) end

@@ -638,4 +638,15 @@ describe("What is left of a law that was folded twice, or has points", function 
     assert.near(d:sf(c), value, error)
     assert(error < 1e-5)
   end)
+
+  it("keeps its digits where tails hide a wide part that is next to nothing", function ()
+    local base = -mixed(peri.Gumbel(-9.7, 0.136), peri.Delta(9.3))
+    local d = peri.Truncated(peri.Truncated(base, -math.huge, 10), 0.1, 1)
+    local function part (x) return math.exp((x - 1) / 0.136) end   -- a Gumbel law has the tail of an Exponential one
+    for _, x in ipairs { 0.3, 0.7, 0.92, 0.99 } do
+      local expected = (1 - part(x)) / (1 - part(0.1))
+      assert.near(1, d:sf(x) / expected, 1e-10)
+      assert.near(x, d:isf(expected), 1e-10)
+    end
+  end)
 end)
