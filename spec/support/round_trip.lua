@@ -48,4 +48,19 @@ function round_trip.slope_fault (d, quantile, level)
   end
 end
 
+--- What is wrong with the quantiles of levels 0 and 1, or nil: they are the ends of the support, or of a law that is a
+-- single point, that.
+function round_trip.end_fault (d)
+  local low, high, point = d.support.low or -math.huge, d.support.high or math.huge, d:icdf(0.5)
+  local is_point = d:icdf(1e-10) == point and d:isf(1e-10) == point
+  for name, ends in pairs { icdf = { low, high }, isf = { high, low } } do
+    for level = 0, 1 do
+      local x, expected = d[name](d, level), ends[level + 1]
+      if x ~= expected and not (is_point and x == point) then
+        return ("%s(%d) is %.17g and not %.17g"):format(name, level, x, expected)
+      end
+    end
+  end
+end
+
 return round_trip

@@ -369,13 +369,14 @@ static double quantile (const double *at, int upper) {
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], at_zero = vndtr(upper ? s.d : -s.d), size;
   if (!(p >= 0 && p <= 1)) return (double)NAN;
+  if (p == 0 || p == 1) return (p == 0) == upper ? HUGE_VAL : -HUGE_VAL;
   int below = upper ? p > at_zero : p < at_zero;
   double v[3] = {p, s.df, below ? -s.d : s.d};
   int is_upper = below ? !upper : upper;
   Shape side = {s.df, v[2], 1};
-  double near = p > 0 && p < 1 ? quantile_near(side, p, is_upper) : 1;
+  double near = quantile_near(side, p, is_upper);
   if (p == at_zero) size = 0;
-  else if (p < 1 && overflows(side, is_upper ? p : 1 - p)) size = HUGE_VAL;
+  else if (overflows(side, is_upper ? p : 1 - p)) size = HUGE_VAL;
   else size = search_quantile(law, v, is_upper, near);
   return fma(at[4] * s.unit, below ? -size : size, at[3]);
 }
