@@ -280,7 +280,7 @@ end
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)
   self = flattened(self)
-  if not is_discrete(self) and is_worth_nodes(self, tail, upper) then
+  if not is_discrete(self) and is_worth_nodes(self, tail, upper) and not points.exist(self) then
     local side = any(upper) and 1 or 0
     local x = by_nodes(self, tail, upper, function (nodes)
       return mixture_search.quantile(self, nodes, where(functions.eq(nodes, nodes), side, 0), nodes)

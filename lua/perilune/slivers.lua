@@ -92,8 +92,9 @@ local PARTS = 16                     -- is measured in so many parts
 
 -- The same from equal parts.
 local function in_parts (base, a, b)
-  local from, width = core.arange(0, PARTS), (b - a) / PARTS
-  for _ = 1, math.max(rank_of(width), #base.batch_shape) do from = from:unsqueeze(-1) end
+  local from, width, batch = core.arange(0, PARTS), (b - a) / PARTS, base.batch_shape
+  for _ = 1, math.max(rank_of(width), #batch) do from = from:unsqueeze(-1) end
+  if rank_of(width) < #batch then from = from:expand(PARTS, table.unpack(batch)) end
   effort.spend(PARTS * #PLACES * effort.density(base), core.is_tensor(width) and core.numel(width) or 1)
   local masses, errors = measured(base, a + from * width, a + (from + 1) * width)
   local mass = masses:logsumexp(1)

@@ -11,6 +11,7 @@ local Truncated    = require "perilune.distributions.Truncated"
 local SideBySide   = require "perilune.side_by_side"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
+local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local ends         = require "perilune.ends"
 local functions    = require "perilune.functions"
@@ -122,8 +123,9 @@ local function cut_components (component, low, high, shape)
 end
 
 -- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components
--- that have no part in it have no weight, and stay whole.
+-- that have no part in it have no weight, and stay whole; the mixture is within the interval.
 local function piece (law, low, high, batch)
+  local within = constraints.interval(minimum(low, high), maximum(low, high))   -- or in one that is nothing
   local shape, component = { table.unpack(batch) }, law.component_distribution
   shape[#shape + 1] = law.mixture_distribution.support.high
   local is_open = as_tensor(gt(high, low)):unsqueeze(-1)
@@ -138,7 +140,9 @@ local function piece (law, low, high, batch)
     weights = where(dead, -INF, weights)
   end
   local mixing = Categorical { logits = where(eq(top, -INF), 0, weights) }
-  return mixture.assemble(component.list and MixtureOfAny or Mixture, mixing, cut, batch), weights:logsumexp(-1)
+  local left = mixture.assemble(component.list and MixtureOfAny or Mixture, mixing, cut, batch)
+  left.support = within
+  return left, weights:logsumexp(-1)
 end
 
 -- A law cut to an interval, and the logarithm of the mass there; where there is none it stays whole.

@@ -1,4 +1,4 @@
---- What a Truncated distribution is made of: construction, masses of intervals, tails, quantiles and the mode.
+--- What a Truncated distribution is made of: construction, tails, quantiles and the mode.
 local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
@@ -9,16 +9,15 @@ local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
 local levels       = require "perilune.levels"
 local show         = require "perilune.show"
-local tails        = require "perilune.tails"
 
 local effort     = lazy "effort"
+local masses     = lazy "interval_mass"
 local one_sided  = lazy "one_sided"
 local peaks      = lazy "peaks"
 local points     = lazy "points"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
 local slivers    = lazy "slivers"
-local sums       = lazy "mixture_sums"
 local tensor     = lazy "tensor"
 
 local any, any_now = batches.any, batches.any_now
@@ -28,61 +27,16 @@ local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, f
 local INF    = math.huge
 local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
 local BLURRED = 2 ^ 50 -- logarithms of tails beyond tell no slopes, and those of a Normal will do
-local NOISE  = 2 ^ -38 -- part of tails that these are never off by
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits,
-local SHORT  = 1e-5    -- smaller than this, so many that more densities are worth it,
-local LOST   = 1e-12   -- and that it does not tell outcomes apart
-local CLOSE  = 1       -- to logarithms of levels
+local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
 local MISSED = 1e-3    -- a part of its level that no quantile misses, however rough masses are,
 local COARSE = 2 ^ -20 -- but where masses jump for being so rough it is searched for no closer than this part of it
 
 local truncation = {}
 
--- The logarithms of both tails of the base at x.
-local function tails_at (base, x)
-  local below, above = tails.logarithms(base, x)
-  return { x = x, below = below, above = above }
-end
-
-local log_between
-
--- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs. Where
--- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms has more digits. And
--- about how wrong that is.
-local function log_narrow (base, a, b, mass, gap, narrow, goal)
-  local parts = base.component_distribution
-  if not parts then
-    local sliver, error = slivers.log_mass(base, a, b, function (log_mass)
-      local is_lost = narrow * lt(abs(gap), SHORT)
-      return goal and is_lost * le(abs(log_mass - goal), CLOSE) or is_lost
-    end)
-    local has_missed = gt((abs(sliver - mass) - error) * abs(gap), NOISE)   -- a peak between its points
-    local is_rough = maximum(gt(error * abs(gap), 2 ^ -50), has_missed)
-    return where(is_rough, mass, sliver), where(is_rough, 2 ^ -50 / abs(gap), error)
-  end
-  local from, to = tails_at(parts, sums.padded(base, a)), tails_at(parts, sums.padded(base, b))
-  local masses, error = log_between(parts, from, to)
-  return sums.log_mixed(base, masses), core.is_tensor(error) and error:max(-1) or error
-end
-
--- log P(a < X <= b) of the base, whose tails at both are known, and about how wrong that is where it is more than
--- rounding. With a `goal` only what is close to that has to be so.
-function log_between (base, first, last, goal)
-  local a, b, below, above = first.x, last.x, last.below, first.above
-  local upper = lt(above, below)
-  local large, small = where(upper, above, below), where(upper, last.above, first.below)
-  local gap = small - large
-  local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
-  if base.support and base.support.is_discrete and not base.component_distribution then return mass, 0 end
-  local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  if not batches.any_may_be(narrow) then return mass, 0 end
-  local of_narrow, error = log_narrow(base, a, b, mass, gap, narrow, goal)
-  return where(narrow, of_narrow, mass), where(narrow, error, 0)
-end
-
 -- The tails of the base at x, which is moved to the interval, and at both ends.
 local function places (self, x)
-  return tails_at(self.base, minimum(maximum(x, self.from), self.last)),
+  return masses.at(self.base, minimum(maximum(x, self.from), self.last)),
          { x = self.from, below = self.below_first, above = self.above_first },
          { x = self.last, below = self.below_last, above = self.above_last }
 end
@@ -95,7 +49,7 @@ local function log_tail (self, x, upper, goal)
   for name in pairs(here) do
     first[name], last[name] = where(upper, here[name], from[name]), where(upper, to[name], here[name])
   end
-  local mass, error = log_between(self.base, first, last, goal + self.log_mass)
+  local mass, error = masses.log(self.base, first, last, goal + self.log_mass)
   return mass - self.log_mass, error
 end
 
@@ -104,8 +58,8 @@ end
 function truncation.log_tails (self, x)
   local base = self.base
   local here, from, to = places(self, x)
-  local below, low_error = log_between(base, from, here)
-  local above, high_error = log_between(base, here, to)
+  local below, low_error = masses.log(base, from, here)
+  local above, high_error = masses.log(base, here, to)
   below, above = below - self.log_mass, above - self.log_mass
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above),
          where(lt(above, below), high_error, low_error)
@@ -358,7 +312,7 @@ end
 
 -- Tails of the base at the end x, which do not change if that is the end of the base itself.
 local function tails_at_end (base, x, is_own)
-  local at = tails_at(base, x)
+  local at = masses.at(base, x)
   for _, name in ipairs { "below", "above" } do
     if core.tracked(at[name]) then at[name] = where(is_own, one_sided.held(at[name]), at[name]) end
   end
@@ -379,7 +333,7 @@ local function complete (self)
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
   local from = tails_at_end(base, self.from, le(first, least))
   local to = tails_at_end(base, last, functions.ge(last, most))
-  self.log_mass = (log_between(base, from, to))
+  self.log_mass = (masses.log(base, from, to))
   self.below_first, self.above_first = from.below, from.above
   self.below_last, self.above_last = to.below, to.above
   self.has_rsample = base.has_rsample

@@ -30,6 +30,14 @@ local function continuous ()
   }
 end
 
+it("A mixture of points has the same quantiles in many levels as in one", function ()
+  local points = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, peri.Delta { v = { 2.2388, 3.1689 } })
+  local d = peri.Truncated(peri.TransformedDistribution(points, { peri.transforms.Exp() }), 3, math.huge)
+  local levels = peri.linspace(0.001, 0.999, 2000)
+  local x = d:icdf(levels)
+  for _, k in ipairs { 1, 500, 625, 1000, 1999 } do assert.equal(d:icdf(levels[k]), x[k]) end
+end)
+
 describe("MixtureSameFamily", function ()
   it("has the density and both tails, in logarithms", function ()
     local d = two_normals()

@@ -639,6 +639,25 @@ describe("What is left of a law that was folded twice, or has points", function 
     assert(error < 1e-5)
   end)
 
+  it("knows its components through transforms", function ()   -- a narrow peak, and half of the mass far below
+    local base = peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, peri.Laplace({ -5.93, 17114 }, { 0.00276, 0.4 }))
+    local d = peri.Truncated(3 - 0.5 * base, 3, 10)
+    for _, level in ipairs { 1e-300, 1e-100, 1e-10, 0.3 } do
+      local expected = 5.965 + 0.00138 * math.log(2 * level)
+      assert.near(expected, d:icdf(level), 1e-13)
+      assert.near(math.log(level), d:log_cdf(expected), 1e-9)
+    end
+  end)
+
+  it("is measured in parts where its ends are numbers and components are several", function ()
+    local d = peri.Truncated(peri.MixtureDistribution(peri.Categorical { 0.05, 0.95 }, {
+      peri.Normal(0, 1), peri.InverseGaussian { concentration = 2.95 },
+    }), 0, 0.1)
+    local x = d:icdf(1e-300)
+    assert.near(1, d:cdf(x) / 1e-300, 1e-12)
+    assert.near(1, x * d:prob(0) / 1e-300, 1e-12)
+  end)
+
   it("keeps its digits where tails hide a wide part that is next to nothing", function ()
     local base = -mixed(peri.Gumbel(-9.7, 0.136), peri.Delta(9.3))
     local d = peri.Truncated(peri.Truncated(base, -math.huge, 10), 0.1, 1)

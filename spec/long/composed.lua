@@ -4,14 +4,16 @@
 --   lua spec/long/composed.lua [seed] [laws of each class] [class ...]
 --
 -- Run by `make composed`, and for some laws by spec/composed_spec.lua. Laws whose draws are rounded to one another are
--- left out. A false alarm by chance is rarer than 1e-6 for each law; draws that underflow to an end at 0 which has mass
--- itself are one as well. Each line can be pasted into a program.
+-- left out. A false alarm by chance is rarer than 1e-6 for each law; jumps at values that are rounded to the end of a
+-- transform, and what is left of a law where the logarithm of its mass is below -1e8, give some as well. Each line can
+-- be pasted into a program.
 local peri   = require "perilune"
 local points = require "perilune.points"
 local Random = require "spec.fuzz.random"
 local params = require "spec.fuzz.params"
 
 local random_laws = require "spec.support.random_laws"
+local round_trip  = require "spec.support.round_trip"
 
 local N     = 2000    -- draws
 local KS    = 3       -- sqrt(N) times the largest distance between cdf and draws: more has a chance of 3e-8
@@ -122,6 +124,16 @@ local function check_quantiles (d, say)
   end
 end
 
+-- Quantiles of levels far out.
+local function check_far_out (d, say)
+  for _, level in ipairs { 1e-300, 1e-100, 1e-10 } do
+    for _, way in ipairs { { "icdf", "log_cdf" }, { "isf", "log_sf" } } do
+      local what = round_trip.fault(d, way[1], way[2], level)
+      if what then say("%s(%g) %s", way[1], level, what) end
+    end
+  end
+end
+
 -- Densities beside slopes of the cdf.
 local function check_density (d, list, say)
   local spread = list[N] - list[1]
@@ -185,6 +197,7 @@ function composed.check (code, report)
   tried(check_expectations, d, list, say, code)
   if not pcall(d.icdf, d, 0.5) then return true end   -- magnitudes of outcomes have no quantiles
   tried(check_quantiles, d, say)
+  if type(d:icdf(0.5)) == "number" then tried(check_far_out, d, say) end
   if not (d.support.is_discrete or d.is_circular) then tried(check_density, d, list, say) end
   return true
 end
