@@ -1,5 +1,6 @@
 -- Laws at parameters so large or small that something overflows on the way: what they tend to says what is right.
-local peri = require "perilune"
+local peri       = require "perilune"
+local round_trip = require "spec.support.round_trip"
 
 local LEVELS = { 1e-300, 1e-100, 1e-10, 0.01, 0.3 }
 local normal = peri.Normal(0, 1)
@@ -148,4 +149,40 @@ it("GeneralizedNormal has tails and slopes where (x - loc)/scale overflows", fun
   assert.near(math.log(0.5 * share), d:log_sf(1e20), 1e-11)
   assert.near(1 - 0.5 * share, d:cdf(1e20), 1e-15)
   assert.near(0.5 * share, d:cdf(-1e20), 1e-15)
+end)
+
+describe("Laws made of others have quantiles far out where their tails are:", function ()
+  local transforms = peri.transforms
+  local function on (d, ...) return peri.TransformedDistribution(d, { ... }) end
+  local function mixed (...) return peri.MixtureDistribution(peri.Categorical { 0.05, 0.95 }, { ... }) end
+  local hills = peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 },
+                                       peri.GeneralizedNormal { loc = { 4.36, -9.33 }, shape = { 154, 7.7 } })
+  local laws = {
+    ["a component next to 0 beside one far off, folded"] =
+      on(mixed(peri.Gamma(3714, 19414), peri.GeneralizedNormal(-2.99, 0.0135, 2)), transforms.Abs()),
+    ["the same of another transform"] = on(
+      peri.MixtureSameFamily(peri.Categorical { 0.05, 0.95 },
+                             peri.GeneralizedNormal({ -8.4, 6 }, { 5.65, 1.8 }, { 5e5, 1223 })),
+      transforms.Tanh(), transforms.Abs()),
+    ["hills that were folded, and a valley between"] = peri.Truncated(on(hills, transforms.Abs()), 3, 10),
+    ["magnitudes of a law with a point, reflected"] =
+      on(on(mixed(peri.Delta(-2), peri.Rice(2.7, 2)), transforms.Abs()), transforms.Affine(0, -1)),
+    ["magnitudes of what is censored, reflected"] =
+      on(on(peri.Censored(mixed(peri.Laplace(-7, 8), peri.Normal(5.8, 0.05)), -0.3, 1), transforms.Abs()),
+         transforms.Affine(0, -1)),
+    ["a part whose tails have logarithms of 1e5"] =
+      peri.Truncated(peri.Censored(peri.Laplace(176054, 1), -0.3, 1), -1, 0),
+    ["a narrow part of a flat law"] =
+      peri.Truncated(peri.Censored(peri.Truncated(peri.LogNormal(0, 579301), 0, 10), 0, 10), 0.1, 10),
+  }
+  for name, d in pairs(laws) do
+    it(name, function ()
+      for _, level in ipairs { 1e-300, 1e-100, 1e-10, 0.3 } do
+        for _, way in ipairs { { "icdf", "log_cdf" }, { "isf", "log_sf" } } do
+          local why = round_trip.fault(d, way[1], way[2], level)
+          assert(why == nil, ("%s(%g) %s"):format(way[1], level, why))
+        end
+      end
+    end)
+  end
 end)

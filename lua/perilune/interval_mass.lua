@@ -3,7 +3,9 @@
 -- They are differences of tails, where these have digits enough; else what the components of a mixture tell of theirs,
 -- or its density.
 local batches   = require "perilune.batches"
+local class     = require "perilune.class"
 local core      = require "perilune.core"
+local ends      = require "perilune.ends"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local tails     = require "perilune.tails"
@@ -12,17 +14,23 @@ local points  = lazy "points"
 local slivers = lazy "slivers"
 local sums    = lazy "mixture_sums"
 
-local where, maximum, abs = functions.where, functions.maximum, functions.abs
-local lt, le, gt, eq      = functions.lt, functions.le, functions.gt, functions.eq
+local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
 local INF        = math.huge
 local LAST_DIGIT = 2 ^ -50
-local NOISE      = 2 ^ -38   -- part of tails that these are never off by
+local NOISE      = 2 ^ -38   -- part of tails that these are never off by, unless rounding of their logarithms is more
 local NARROW     = 1e-3      -- a difference of tails smaller than this part of them has lost digits,
 local SHORT      = 1e-5      -- and one smaller than this so many that more densities are worth it
 local RETOLD     = 1e-10     -- part of a mass that is worth asking what the law is made of
 local CLOSE      = 1         -- to logarithms of masses that are looked for
 
 local interval_mass = {}
+
+--- Is this a mixture, or made of one, so that an interval may have peaks other than its highest, and gaps?
+function interval_mass.has_peaks (d)
+  local inner = d.base or d.base_dist
+  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and interval_mass.has_peaks(inner)
+end
 
 --- A place x with the logarithms of both tails of the base there.
 function interval_mass.at (base, x)
@@ -38,29 +46,32 @@ local function log_mixed (law, a, b)
   return sums.log_mixed(law, masses), core.is_tensor(error) and error:max(-1) or error
 end
 
--- The mixture that a law without points of mass is made of by monotone transforms, with the preimages of an interval;
--- nil for others.
-local function untransformed (base, a, b)
-  local law = base
-  while law.transforms do
-    for i = #law.transforms, 1, -1 do
-      local map = law.transforms[i]
-      if not map.sign then return nil end
-      local rises, from, to = gt(map.sign, 0), map:inverse(a), map:inverse(b)
-      a, b = where(rises, from, to), where(rises, to, from)
+-- The preimages of an interval under a monotone map, which may not reach all of it.
+local function preimages (map, a, b)
+  local low, high = ends.of(map.codomain)
+  local rises, from, to = gt(map.sign, 0), map:inverse(maximum(a, low)), map:inverse(minimum(b, high))
+  return where(rises, from, to), where(rises, to, from)
+end
+
+--- The mixture that a law is, or is made of by monotone transforms, with the preimages of an interval; nil for others.
+function interval_mass.untransformed (law, a, b)
+  while law.transforms or law.map do
+    local maps = law.transforms or { law.map }
+    for i = #maps, 1, -1 do
+      if not maps[i].sign then return nil end
+      a, b = preimages(maps[i], a, b)
     end
-    law = law.base_dist
+    law = law.base_dist or law.below
   end
-  if law == base or not law.component_distribution or points.exist(law) then return nil end
-  return law, a, b
+  if law.component_distribution then return law, a, b end
 end
 
 -- A mass of the base and its error, or where it is far off what components tell that the base is made of.
 local function retold (base, a, b, mass, error, narrow)
   local is_off = narrow * gt(error, RETOLD)
   if not (base.transforms and batches.any_may_be(is_off)) then return mass, error end
-  local law, from, to = untransformed(base, a, b)
-  if not law then return mass, error end
+  local law, from, to = interval_mass.untransformed(base, a, b)
+  if not law or points.exist(law) then return mass, error end
   local other, other_error = log_mixed(law, from, to)
   other_error = other_error + LAST_DIGIT * maximum(abs(from), abs(to)) / (to - from)
   local is_better = is_off * lt(other_error, error)
@@ -68,17 +79,20 @@ local function retold (base, a, b, mass, error, narrow)
 end
 
 -- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs. Where
--- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms has more digits. And
--- about how wrong that is.
-local function log_narrow (base, a, b, mass, gap, narrow, goal)
+-- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms, of which one is
+-- `large`, has more digits. And about how wrong that is.
+local function log_narrow (base, a, b, mass, large, gap, narrow, goal)
   if not base.component_distribution then
     local sliver, error = slivers.log_mass(base, a, b, function (log_mass)
       local is_lost = narrow * lt(abs(gap), SHORT)
       return goal and is_lost * le(abs(log_mass - goal), CLOSE) or is_lost
     end)
-    local has_missed = gt((abs(sliver - mass) - error) * abs(gap), NOISE)   -- a peak between its points
-    local is_rough = maximum(gt(error * abs(gap), 2 ^ -50), has_missed)
-    local best, its_error = where(is_rough, mass, sliver), where(is_rough, LAST_DIGIT / abs(gap), error)
+    local digit = LAST_DIGIT * maximum(1, abs(large))
+    local is_rough = gt(error * abs(gap), digit)
+    if interval_mass.has_peaks(base) then   -- one may be between its points
+      is_rough = maximum(is_rough, gt((abs(sliver - mass) - error) * abs(gap), maximum(NOISE, digit)))
+    end
+    local best, its_error = where(is_rough, mass, sliver), where(is_rough, digit / abs(gap), error)
     return retold(base, a, b, best, its_error, narrow)
   end
   return log_mixed(base, a, b)
@@ -95,7 +109,7 @@ function interval_mass.log (base, first, last, goal)
   if base.support and base.support.is_discrete and not base.component_distribution then return mass, 0 end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
   if not batches.any_may_be(narrow) then return mass, 0 end
-  local of_narrow, error = log_narrow(base, a, b, mass, gap, narrow, goal)
+  local of_narrow, error = log_narrow(base, a, b, mass, large, gap, narrow, goal)
   return where(narrow, of_narrow, mass), where(narrow, error, 0)
 end
 

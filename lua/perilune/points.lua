@@ -93,12 +93,17 @@ local function grain (x) return maximum(2 ^ -52 * minimum(abs(x), 1e308), 5e-324
 --- A number close below x: if points have mass, the cdf there is P(X < x).
 function points.before (x) return x - grain(x) end
 
---- The place x at which a cut begins; a number close below where one of these points is, as far as rounding tells.
+--- 1 where one of these points is at x, as far as rounding tells.
+function points.is_at (list, x)
+  local found = 0
+  for _, point in ipairs(list) do found = maximum(found, functions.le(abs(point - x), 4 * grain(x))) end
+  return found
+end
+
+--- The place x at which a cut begins; a number close below where one of these points is.
 function points.begin (list, x)
-  for _, point in ipairs(list) do
-    x = functions.where(functions.le(abs(point - x), 4 * grain(x)), points.before(x), x)
-  end
-  return x
+  if #list == 0 then return x end
+  return functions.where(points.is_at(list, x), points.before(x), x)
 end
 
 --- A number close above x.

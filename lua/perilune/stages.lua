@@ -9,12 +9,14 @@ local lazy       = require "perilune.lazy"
 local levels     = require "perilune.levels"
 local transforms = require "perilune.transforms"
 
-local effort       = lazy "effort"
-local line_moments = lazy "line_moments"
-local points       = lazy "points"
-local quadrature   = lazy "quadrature"
-local settling     = lazy "settling"
-local tensor       = lazy "tensor"
+local effort        = lazy "effort"
+local interval_mass = lazy "interval_mass"
+local line_moments  = lazy "line_moments"
+local points        = lazy "points"
+local quadrature    = lazy "quadrature"
+local settling      = lazy "settling"
+local sums          = lazy "mixture_sums"
+local tensor        = lazy "tensor"
 
 local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.log
@@ -108,8 +110,9 @@ local function strict_folded (stage, name, y, is_discrete)
     return where(functions.le(y, 0), is_log and 0 or 1, outer)
   end
   local inner = maximum(strict_tail(below, "cdf", y, is_discrete) - below:cdf(beyond), 0)
-  inner = where(functions.le(y, 0), 0, inner)
-  return is_log and log(inner) or inner
+  inner = is_log and log(inner) or inner
+  if not is_discrete then inner = where(points.is_at(stage.points, y), inner, stage[name](stage, y)) end   -- has digits
+  return where(functions.le(y, 0), is_log and -INF or 0, inner)
 end
 
 -- A tail of a law, a stage or a distribution: P(X < x) where its name says P(X <= x), and P(X >= x) where that says
@@ -248,13 +251,29 @@ end
 -- P(X < -y)
 local function left_of (self, name, y) return tail_before(self, name, -y) end
 
--- P(-y <= X <= y), the difference of those tails that are small; whether little is left of them, and the larger one.
-local function inner_mass (self, y)
-  local low, high = left_of(self, "cdf", y), self.below:cdf(y)
-  local low_sf, high_sf = left_of(self, "sf", y), self.below:sf(y)
+-- The mass between two places, from the cdf and the sf at both: the difference of those tails that are small, and the
+-- larger of them.
+local function difference (low, high, low_sf, high_sf)
   local inner = where(functions.lt(high, 0.5), high - low,
                       where(functions.lt(low_sf, 0.5), low_sf - high_sf, 1 - (low + high_sf)))
-  local larger = minimum(high, low_sf)
+  return inner, minimum(high, low_sf)
+end
+
+-- The same for P(-y <= X <= y): of a mixture from its components, whose tails are not lost beside others.
+local function difference_at (self, y)
+  local law, from, to
+  if not (self.is_discrete or self.has_points) then law, from, to = interval_mass.untransformed(self.below, -y, y) end
+  if not law then
+    return difference(left_of(self, "cdf", y), self.below:cdf(y), left_of(self, "sf", y), self.below:sf(y))
+  end
+  local parts, a, b = law.component_distribution, sums.padded(law, from), sums.padded(law, to)
+  local inner, larger = difference(parts:cdf(a), parts:cdf(b), parts:sf(a), parts:sf(b))
+  return sums.mixed(law, inner), sums.mixed(law, larger)
+end
+
+-- P(-y <= X <= y), the difference of those tails that are small; whether little is left of them, and the larger one.
+local function inner_mass (self, y)
+  local inner, larger = difference_at(self, y)
   return inner, functions.lt(inner, 0.05 * larger) * functions.gt(y, 0), larger
 end
 

@@ -68,12 +68,6 @@ end
 
 -- Quantiles ----------------------------------------------------------------------
 
--- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest, and gaps?
-local function has_peaks (d)
-  local inner = d.base or d.base_dist
-  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
-end
-
 local MANY = 64   -- levels that are worth a selection, or fewer of a dear law
 
 local function few (base) return math.min(MANY, effort.few(base)) end
@@ -92,7 +86,7 @@ local AGREED = 1e-6   -- logarithms of tails that differ by no more, or by no mo
 -- Which quantiles x of those that are `found` from the density have the levels that they should: all, unless it may
 -- have peaks that were not seen.
 local function confirmed (self, x, log_p, log_q, found)
-  if not (has_peaks(self.base) and batches.any_may_be(found)) then return found end
+  if not (masses.has_peaks(self.base) and batches.any_may_be(found)) then return found end
   effort.count(self.base, x, 4)
   local below, above = truncation.log_tails(self, where(found, x, self.first))
   local goal = minimum(log_p, log_q)
@@ -249,7 +243,7 @@ end
 -- Of outcomes, but for one. Between the peaks of a mixture there may be next to nothing.
 local function outcome_inverse (self, log_p, log_q)
   local x = truncation.quantile(self, log_p, log_q)
-  if not has_peaks(self.base) then return x end
+  if not masses.has_peaks(self.base) then return x end
   local low, high = near_ends(self, log_p, log_q, LOST)
   if not batches.any_may_be(maximum(low, high)) then return x end
   local is_first = functions.ge(self:log_prob(self.first), log_p)
@@ -267,7 +261,7 @@ end
 --- The same for draws, of which those between ends that are close together need not be exact.
 function truncation.drawn (self, u)
   local log_p, log_q = log(u), log1p(-u)
-  if self.support.is_discrete or has_peaks(self.base) then return truncation.inverse(self, log_p, log_q, u) end
+  if self.support.is_discrete or masses.has_peaks(self.base) then return truncation.inverse(self, log_p, log_q, u) end
   return truncation.quantile(self, log_p, log_q)
 end
 
@@ -282,7 +276,7 @@ end
 -- densities, and of a density alone.
 local function may_have_peaks (d)
   local inner = d.base or d.base_dist
-  return has_peaks(d) or d.is_multimodal or d.transforms ~= nil or not batches.own(d, "mode")
+  return masses.has_peaks(d) or d.is_multimodal or d.transforms ~= nil or not batches.own(d, "mode")
          or class.of(inner) ~= nil and may_have_peaks(inner)
 end
 
