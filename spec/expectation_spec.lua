@@ -136,6 +136,14 @@ describe("the expectation of a continuous distribution", function ()
     assert(math.abs(value - d:sf(1e8 + 1e-4)) <= error and error < 1e-4)
   end)
 
+  it("of a law with points sees quantiles beyond all numbers", function ()
+    local tail = peri.Censored(peri.InverseGamma(3, 4), 10, math.huge)
+    local d = peri.Truncated(peri.TransformedDistribution(tail, { peri.transforms.Exp() }), 0.1, math.huge)
+    local value, error = d:expectation(function (x) return peri.gt(x, math.exp(15)) end)
+    assert.near(tail:sf(15), value, error)
+    assert(error < 1e-4, error)
+  end)
+
   it("takes a jump at the last levels that there are for no divergence", function ()
     local d = peri.Pareto(4.33, 1098)
     for _, c in ipairs { 7, 8, 8.06, 8.2 } do

@@ -172,6 +172,10 @@ describe("Laws made of others have quantiles far out where their tails are:", fu
          transforms.Affine(0, -1)),
     ["a part whose tails have logarithms of 1e5"] =
       peri.Truncated(peri.Censored(peri.Laplace(176054, 1), -0.3, 1), -1, 0),
+    ["a component that is censored, and begins within a cut"] =
+      peri.Truncated(peri.Censored(mixed(peri.Triangular(7.394, 9.377, 7.421), peri.Logistic(0, 4e-5)), 1, 20), 3, 10),
+    ["roots of a narrow component, censored and cut"] = peri.Truncated(peri.Censored(
+      on(mixed(peri.Burr(5, 20709, 6e-4), peri.RelaxedBernoulli(645, 0.48)), transforms.Power(0.5)), -1, 10), 0.1, 10),
     ["a narrow part of a flat law"] =
       peri.Truncated(peri.Censored(peri.Truncated(peri.LogNormal(0, 579301), 0, 10), 0, 10), 0.1, 10),
   }

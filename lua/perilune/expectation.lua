@@ -64,7 +64,7 @@ end
 -- Where x is rounded to an end, which has no mass itself, or f is not finite for being extreme: a tensor, or 0.
 local function lost_at (d, x, finite, is_mixed)
   local low, high = ends.of(d.support)
-  local lost = is_mixed and 0 * x or maximum(is_at(x, low), is_at(x, high))
+  local lost = is_mixed and 0 * functions.eq(x, x) or maximum(is_at(x, low), is_at(x, high))
   if core.item(finite:min()) ~= 0 then return any(lost) and lost or 0 end
   local size = abs(x)
   local extreme = maximum(size:gt(EXTREME), size:lt(1 / EXTREME) * maximum(functions.eq(low, 0), functions.eq(high, 0)))

@@ -10,17 +10,18 @@ local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local tails     = require "perilune.tails"
 
+local effort  = lazy "effort"
 local points  = lazy "points"
 local slivers = lazy "slivers"
 local sums    = lazy "mixture_sums"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
+local lt, le, gt, ge, eq           = functions.lt, functions.le, functions.gt, functions.ge, functions.eq
 local INF        = math.huge
 local LAST_DIGIT = 2 ^ -50
 local NOISE      = 2 ^ -38   -- part of tails that these are never off by, unless rounding of their logarithms is more
 local NARROW     = 1e-3      -- a difference of tails smaller than this part of them has lost digits,
-local SHORT      = 1e-5      -- and one smaller than this so many that more densities are worth it
+local SHORT      = 1e-5      -- and one smaller than this so many that more densities are worth it in a search
 local RETOLD     = 1e-10     -- part of a mass that is worth asking what the law is made of
 local CLOSE      = 1         -- to logarithms of masses that are looked for
 
@@ -53,15 +54,20 @@ local function preimages (map, a, b)
   return where(rises, from, to), where(rises, to, from)
 end
 
---- The mixture that a law is, or is made of by monotone transforms, with the preimages of an interval; nil for others.
+-- The same of what is censored: its ends have the mass beyond them.
+local function uncensored (law, a, b) return where(lt(a, law.low), -INF, a), where(ge(b, law.high), INF, b) end
+
+--- The mixture that a law is, or is made of by monotone transforms and censoring, with the preimages of an interval;
+-- nil for others.
 function interval_mass.untransformed (law, a, b)
-  while law.transforms or law.map do
+  while law.transforms or law.map or law.has_mass_at_ends do
     local maps = law.transforms or { law.map }
     for i = #maps, 1, -1 do
       if not maps[i].sign then return nil end
       a, b = preimages(maps[i], a, b)
     end
-    law = law.base_dist or law.below
+    if law.has_mass_at_ends then a, b = uncensored(law, a, b) end
+    law = law.base_dist or law.below or law.base
   end
   if law.component_distribution then return law, a, b end
 end
@@ -69,7 +75,7 @@ end
 -- A mass of the base and its error, or where it is far off what components tell that the base is made of.
 local function retold (base, a, b, mass, error, narrow)
   local is_off = narrow * gt(error, RETOLD)
-  if not (base.transforms and batches.any_may_be(is_off)) then return mass, error end
+  if not batches.any_may_be(is_off) then return mass, error end
   local law, from, to = interval_mass.untransformed(base, a, b)
   if not law or points.exist(law) then return mass, error end
   local other, other_error = log_mixed(law, from, to)
@@ -84,8 +90,9 @@ end
 local function log_narrow (base, a, b, mass, large, gap, narrow, goal)
   if not base.component_distribution then
     local sliver, error = slivers.log_mass(base, a, b, function (log_mass)
-      local is_lost = narrow * lt(abs(gap), SHORT)
-      return goal and is_lost * le(abs(log_mass - goal), CLOSE) or is_lost
+      if not goal then return narrow end
+      if effort.is_dear(base) then return 0 end
+      return narrow * lt(abs(gap), SHORT) * le(abs(log_mass - goal), CLOSE)
     end)
     local digit = LAST_DIGIT * maximum(1, abs(large))
     local is_rough = gt(error * abs(gap), digit)

@@ -1,5 +1,6 @@
 --- Truncated: values from mpmath at 40 digits, and TruncatedNormal, which goes its own way.
 local peri       = require "perilune"
+local quadrature = require "perilune.quadrature"
 local refusal    = require "spec.support.refusal"
 local statistics = require "spec.support.statistics"
 
@@ -637,6 +638,14 @@ describe("What is left of a law that was folded twice, or has points", function 
     local value, error = d:expectation(function (x) return peri.gt(x, c) end)
     assert.near(d:sf(c), value, error)
     assert(error < 1e-5)
+  end)
+
+  it("knows how far off its panels are next to a pole", function ()   -- of 1 + x^2/(df scale^2), at 0.1 i
+    local d = peri.Truncated(peri.StudentT { df = 0.00157, scale = 2.426 }, -2, 0.1)
+    local x = d:icdf(0.77)
+    local function mass (a, b) return (quadrature.integrate(function (t) return d:prob(t) end, a, b)) end
+    assert.near(0.77, mass(-2, x), 1e-12)
+    assert.near(mass(x, 0.1), d:sf(x), 1e-12)
   end)
 
   it("knows its components through transforms", function ()   -- a narrow peak, and half of the mass far below
