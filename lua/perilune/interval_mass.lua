@@ -22,6 +22,7 @@ local LAST_DIGIT = 2 ^ -50
 local NOISE      = 2 ^ -38   -- part of tails that these are never off by, unless rounding of their logarithms is more
 local NARROW     = 1e-3      -- a difference of tails smaller than this part of them has lost digits,
 local SHORT      = 1e-5      -- and one smaller than this so many that more densities are worth it in a search
+local NOTHING    = -40       -- the logarithm of a share that does not count
 local RETOLD     = 1e-10     -- part of a mass that is worth asking what the law is made of
 local CLOSE      = 1         -- to logarithms of masses that are looked for
 
@@ -39,11 +40,17 @@ function interval_mass.at (base, x)
   return { x = x, below = below, above = above }
 end
 
--- log P(a < X <= b) of a mixture from its components, and about how wrong that is.
-local function log_mixed (law, a, b)
+-- log P(a < X <= b) of a mixture from its components, and about how wrong that is. Components that count are worth
+-- more densities, but not in a search.
+local function log_mixed (law, a, b, is_search)
   local parts = law.component_distribution
-  local masses, error = interval_mass.log(parts, interval_mass.at(parts, sums.padded(law, a)),
-                                          interval_mass.at(parts, sums.padded(law, b)))
+  local from, to = interval_mass.at(parts, sums.padded(law, a)), interval_mass.at(parts, sums.padded(law, b))
+  local masses, error = interval_mass.log(parts, from, to, -INF)
+  if not is_search and batches.any_may_be(gt(error, LAST_DIGIT)) then
+    local shares = law.log_weights + masses
+    local counts = ge(shares, shares:max(-1, true) + NOTHING)
+    masses, error = interval_mass.log(parts, from, to, where(counts, masses, -INF))
+  end
   return sums.log_mixed(law, masses), core.is_tensor(error) and error:max(-1) or error
 end
 
@@ -73,12 +80,12 @@ function interval_mass.untransformed (law, a, b)
 end
 
 -- A mass of the base and its error, or where it is far off what components tell that the base is made of.
-local function retold (base, a, b, mass, error, narrow)
+local function retold (base, a, b, mass, error, narrow, is_search)
   local is_off = narrow * gt(error, RETOLD)
   if not batches.any_may_be(is_off) then return mass, error end
   local law, from, to = interval_mass.untransformed(base, a, b)
   if not law or points.exist(law) then return mass, error end
-  local other, other_error = log_mixed(law, from, to)
+  local other, other_error = log_mixed(law, from, to, is_search)
   other_error = other_error + LAST_DIGIT * maximum(abs(from), abs(to)) / (to - from)
   local is_better = is_off * lt(other_error, error)
   return where(is_better, other, mass), where(is_better, other_error, error)
@@ -100,9 +107,9 @@ local function log_narrow (base, a, b, mass, large, gap, narrow, goal)
       is_rough = maximum(is_rough, gt((abs(sliver - mass) - error) * abs(gap), maximum(NOISE, digit)))
     end
     local best, its_error = where(is_rough, mass, sliver), where(is_rough, digit / abs(gap), error)
-    return retold(base, a, b, best, its_error, narrow)
+    return retold(base, a, b, best, its_error, narrow, goal ~= nil)
   end
-  return log_mixed(base, a, b)
+  return log_mixed(base, a, b, goal ~= nil)
 end
 
 --- log P(a < X <= b) of the base between two places, and about how wrong that is where it is more than
