@@ -3,6 +3,7 @@ local class  = require "perilune.class"
 local core   = require "perilune.core"
 local events = require "perilune.events"
 local raise  = require "perilune.errors".raise
+local tensor = require "perilune.tensor"
 
 local enumeration = {}
 
@@ -78,16 +79,29 @@ function enumeration.counts (self)
   return counts:expand(shape)
 end
 
--- Numbers 0, ..., k^m - 1 written with m digits of base k, one row each.
+-- Numbers 0, ..., k^m - 1 written with m digits of base k, each digit counted from 1, one row each.
 local function all_digits (k, m)
   local rows = core.arange(0, k ^ m):unsqueeze(-1)
   local places = k ^ core.arange(m - 1, -1, -1)
-  return (rows / places):floor() % k
+  return (rows / places):floor() % k + 1
+end
+
+-- Is each outcome the same number for all parts, and throughout the batch?
+local function are_common (outcomes)
+  local rows = outcomes:reshape(#outcomes, -1)
+  return core.item(rows:min(-1):eq(rows:max(-1)):min()) == 1
+end
+
+-- The outcomes that rows of digits name, part by part: { rows, batch..., parts }.
+local function named_by (digits, outcomes, shape)
+  local rows, columns = outcomes:reshape(shape), {}
+  for j = 1, shape[#shape] do columns[j] = rows:select(-1, j)[digits:select(-1, j)] end
+  return tensor.stack(columns, -1)
 end
 
 --- Every combination of the outcomes of an Independent's parts.
 function enumeration.combinations (self)
-  local base = self.base_dist
+  local base, batch = self.base_dist, self.batch_shape
   if not (base.support and base.support.is_discrete) then return enumeration.numbers(self) end
   if self.reinterpreted_batch_ndims == 0 then return base:enumerate_support() end
   local outcomes = #base.event_shape == 0 and base:enumerate_support()
@@ -96,10 +110,16 @@ function enumeration.combinations (self)
   if not outcomes or (#outcomes) ^ parts > LARGEST then
     raise("Independent:enumerate_support: there must be a million combinations of single outcomes at most")
   end
-  local low = core.item(outcomes:min())
-  local combinations = (low + all_digits(#outcomes, parts)):reshape(events.joined({ -1 }, self.event_shape))
-  for _ = 1, #self.batch_shape do combinations = combinations:unsqueeze(2) end
-  return combinations:expand(events.joined(events.joined({ #combinations }, self.batch_shape), self.event_shape))
+  local digits = all_digits(#outcomes, parts)
+  local shape = events.joined(events.joined({ #digits }, batch), self.event_shape)
+  if not are_common(outcomes) then
+    local rows = events.joined(events.joined({ #outcomes }, batch), { parts })
+    return named_by(digits, outcomes, rows):reshape(shape)
+  end
+  local column = outcomes:reshape(#outcomes, -1):select(-1, 1)
+  local combinations = column[digits:reshape(-1)]:reshape(events.joined({ #digits }, self.event_shape))
+  for _ = 1, #batch do combinations = combinations:unsqueeze(2) end
+  return combinations:expand(shape)
 end
 
 return enumeration

@@ -87,6 +87,15 @@ describe("Independent", function ()
     local dice = peri.Independent(peri.Categorical(peri.ones(4, 2, 3)), 1)
     assert.same({ 9, 4, 2 }, dice:enumerate_support().shape)
     assert.same({ 1, 3 }, dice:enumerate_support()[3][4]:totable())
+    local function moved (loc, scale)
+      return peri.TransformedDistribution(peri.Bernoulli { 0.25, 0.5 }, peri.transforms.Affine(loc, scale))
+    end
+    assert.same({ { 0, 0 }, { 0, 2 }, { 2, 0 }, { 2, 2 } },
+                peri.Independent(moved(0, 2), 1):enumerate_support():totable())
+    local batch = peri.Independent(moved(peri.tensor { { 0, 10 }, { 20, 30 } }, -0.5), 1)
+    assert.same({ { 0, 10 }, { 20, 30 } }, batch:enumerate_support()[1]:totable())
+    assert.same({ { -0.5, 10 }, { 19.5, 30 } }, batch:enumerate_support()[3]:totable())
+    assert.is_true(batch:prob(batch:enumerate_support()):sum(1):allclose(peri.ones(2), 1e-15, 0))
     assert.equal("Independent:enumerate_support: there must be a million combinations of single outcomes at most",
                  message(bits.enumerate_support, peri.Independent(peri.Bernoulli(peri.full({ 30 }, 0.5)), 1)))
   end)
