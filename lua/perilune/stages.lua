@@ -51,12 +51,26 @@ end
 
 local INEXACT = 2 ^ -44   -- more than values and their inverses are rounded by
 
--- A discrete x whose image is y but for rounding.
+-- A discrete x whose image is y but for rounding; where the map takes rows or matrices, each as a whole.
 local function settled (self, y)
-  local x = self.map:inverse(y)
-  local whole = functions.round(x)
-  local close = functions.le(abs(self.map:forward(whole) - y), INEXACT * abs(y))
+  local map = self.map
+  local x = map:inverse(y)
+  local whole, from, to = functions.round(x), map.domain.event_dim, map.codomain.event_dim
+  local close = functions.le(abs(map:forward(whole) - y), INEXACT * abs(y))
+  for _ = 1, to do close = close:min(-1) end
+  for _ = 1, core.is_tensor(close) and from or 0 do close = close:unsqueeze(-1) end
   return where(close, whole, x)
+end
+
+-- log p of discrete values. x is NaN where none has this image.
+local function discrete_log_prob (self, y)
+  local x, map = settled(self, y), self.map
+  if self.event_dim == 0 then
+    return where(functions.eq(x, x), self.below:log_prob(x), -abs(y) - INF)
+  end
+  local from = self.event_dim - map.codomain.event_dim + map.domain.event_dim
+  local none = where(any(functions.isnan(y), self.event_dim), 0 / 0, -INF)
+  return where(any(functions.isnan(x), from), none, self.below:log_prob(x))
 end
 
 -- log p where y lies in the support; elsewhere nonsense. An image is exact: what lies in it
@@ -71,10 +85,7 @@ local function log_density (self, y)
 end
 
 function Stage:log_prob (y)
-  if self.is_discrete then
-    local x = settled(self, y)
-    return where(functions.eq(x, x), self.below:log_prob(x), -abs(y) - INF)   -- x is NaN where no x has this image
-  end
+  if self.is_discrete then return discrete_log_prob(self, y) end
   return masked(self, y, log_density(self, y))
 end
 

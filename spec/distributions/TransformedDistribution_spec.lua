@@ -136,6 +136,35 @@ describe("TransformedDistribution", function ()
     assert.same({ -1, 1 }, coin:enumerate_support():totable())
   end)
 
+  it("moves discrete rows as a whole", function ()
+    local nan = 0 / 0
+    local rows = peri.Multinomial(3, { { 1, 2, 3, 4 }, { 1, 1, 1, 1 } })
+    local x = peri.tensor { { 1, 1, 1, 0 }, { 0, 0.5, 1.5, 1 }, { 0, 0, nan, 3 }, { 0, 3, 0, 0 } }:unsqueeze(2)
+    for _, case in ipairs {
+      { transforms.Affine(1, 3), 1 + 3 * x },
+      { transforms.Affine({ 0, 1, 2, 3 }, -0.5), peri.tensor { 0, 1, 2, 3 } - 0.5 * x },
+      { transforms.Reshape({ 4 }, { 2, 2 }), x:reshape(4, 1, 2, 2) },
+      { transforms.Exp(), x:exp() },
+      { transforms.Stack({ transforms.Exp(), transforms.identity, transforms.Exp(), transforms.Affine(0, 2) }, -1),
+        peri.stack({ x:select(-1, 1):exp(), x:select(-1, 2), x:select(-1, 3):exp(), 2 * x:select(-1, 4) }, -1) },
+    } do
+      local d = Transformed(rows, case[1])
+      local expected, got = rows:log_prob(x), d:log_prob(case[2])
+      assert.same({ 4, 2 }, got.shape)
+      for i = 1, 4 do
+        for j = 1, 2 do close(expected:at(i, j), got:at(i, j), 1e-15, tostring(case[1])) end
+      end
+    end
+    local exp = Transformed(peri.Multinomial(1, { 1, 1 }), transforms.Exp())
+    assert.equal(-inf, exp:log_prob { -1, math.exp(1) })   -- no row has this image
+    assert(exp:log_prob { -1, nan } ~= exp:log_prob { -1, nan })
+    local p = Transformed(peri.OneHotCategorical { 1, 2, 5 }, transforms.Affine(0, 2))
+    local q = Transformed(peri.OneHotCategorical { 1, 1, 2 }, { transforms.Affine(0, 4), transforms.Affine(0, 0.5) })
+    close(peri.OneHotCategorical { 1, 2, 5 }:kl(peri.OneHotCategorical { 1, 1, 2 }), p:kl(q), 1e-13)
+    local chain = peri.HiddenMarkov({ 0.3, 0.7 }, { { 0.9, 0.1 }, { 0.25, 0.75 } }, peri.Poisson { 1, 2 }, 3)
+    close(chain:log_prob { 1, 2, 0 }, Transformed(chain, transforms.Affine(0, 2)):log_prob { 2, 4, 0 })
+  end)
+
   it("has supports that are images", function ()
     for _, case in ipairs {
       { peri.Exponential(1), transforms.Exp(), constraints.greater_than_eq(1) },
