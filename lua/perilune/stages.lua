@@ -179,6 +179,7 @@ local function values_at (self, x)
   local y = self.map:forward(x)
   if self.event_dim > 0 or self.is_discrete or self.has_points then return y end
   local low, high = self.bounds.low, self.bounds.high
+  if not (low and high) then return y end   -- parts that differ
   if low ~= -INF then y = maximum(y, -points.before(-low)) end
   if high ~= INF then y = minimum(y, points.before(high)) end
   return y

@@ -165,6 +165,14 @@ describe("TransformedDistribution", function ()
     close(chain:log_prob { 1, 2, 0 }, Transformed(chain, transforms.Affine(0, 2)):log_prob { 2, 4, 0 })
   end)
 
+  it("has the moments of numbers side by side that are transformed apart", function ()
+    local parts = { transforms.Exp(), transforms.Affine(1, 2) }
+    local d = Transformed(peri.Normal({ 0, 1, 2 }, 0.5), transforms.Cat(parts, -1, { 1, 2 }))
+    local exp = peri.LogNormal(0, 0.5)
+    for i, mean in ipairs { exp:mean(), 3, 5 } do close(mean, d:mean()[i], 1e-12) end
+    for i, variance in ipairs { exp:variance(), 1, 1 } do close(variance, d:variance()[i], 1e-11) end
+  end)
+
   it("has supports that are images", function ()
     for _, case in ipairs {
       { peri.Exponential(1), transforms.Exp(), constraints.greater_than_eq(1) },
