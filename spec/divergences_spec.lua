@@ -35,6 +35,24 @@ describe("cross_entropy", function ()
     check(peri.item(peri.cross_entropy(p, p)), 1 + math.log(2 * math.pi))
   end)
 
+  it("is an average over draws where rows have no entropy", function ()
+    local q = MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 4 } })   -- -E log q follows from E x^2
+    local rows = peri.Independent(Normal({ { 0, 1 }, { 2, -1 } }, 0.5), 1)
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.25, 0.75 }, rows)
+    local exp = peri.TransformedDistribution(peri.Independent(Normal({ 0, 1 }, 0.5), 1), peri.transforms.Exp())
+    for _, p in ipairs { mixture, peri.TransformedDistribution(mixture, peri.transforms.Ordered()), exp } do
+      local value, error = peri.cross_entropy(p, q, { rng = peri.rng(1) })
+      local expected = -q:log_prob(p:sample(100000, peri.rng(2)))
+      local spread = expected:std() / math.sqrt(100000)
+      assert(math.abs(peri.item(value) - expected:mean()) < 4 * (peri.item(error) + spread))
+    end
+    local squares = mixture:variance() + mixture:mean() ^ 2
+    local value, error = peri.cross_entropy(mixture, q, { rng = peri.rng(1) })
+    local expected = math.log(2 * math.pi) + LOG_2 + 0.5 * (squares[1] + squares[2] / 4)
+    assert(math.abs(peri.item(value) - expected) < 4 * peri.item(error))
+    assert.matches("^MixtureSameFamily has no entropy: an event has shape %(2%)$", message(mixture.entropy, mixture))
+  end)
+
   it("keeps digits where entropy and KL cancel", function ()
     -- E[-log q] = 1e-12 exactly: q = Exponential(1), E X = 1e-12
     check(peri.cross_entropy(peri.Exponential(1e12), peri.Exponential(1)), 1e-12, 1e-13)

@@ -2,6 +2,7 @@
 -- wasserstein.lua). As kl_divergence: nats, one value for each element of the batch, a number for numbers. All return
 -- an estimate of the error as well, as kl_explain does.
 local Distribution = require "perilune.distribution"
+local attempt      = require "perilune.attempt"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local errors       = require "perilune.errors"
@@ -56,7 +57,9 @@ function divergences.cross_entropy (p, q, opts, ...)
     return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, options or opts)
   end
   local on_line = #p.event_shape == 0
-  if on_line and not kl.closed(p, q) or p.entropy == Distribution.entropy then
+  local entropy = not on_line and attempt.method(p, "entropy")   -- rows and matrices may have none
+  local is_sum = entropy or on_line and p.entropy ~= Distribution.entropy and kl.closed(p, q)
+  if not is_sum then
     p, q = fallback.alike(p, q)
     if not any(fallback.within(p, q)) then return fallback.infinite(p, q), 0 end
     local purse = fallback.purse(p)
@@ -67,7 +70,7 @@ function divergences.cross_entropy (p, q, opts, ...)
   end
   local found = kl.kl_explain(p, q, opts)
   if found.method == "infinite" then return found.value, 0 end
-  local entropy = p:entropy()
+  entropy = entropy or p:entropy()
   local value, error = entropy + found.value, found.error + 0 * entropy
   local cancelled = functions.lt(abs(value), 1e-3 * abs(entropy))
   if not (any(cancelled) and on_line) then return value, error end

@@ -84,6 +84,7 @@ function MixtureSameFamily:expectation (...)
 end
 
 function MixtureSameFamily:entropy ()
+  check_univariate(self, "entropy")
   local is_discrete = self.support and self.support.is_discrete
   local jumps = not is_discrete and points.inner_jumps(self) or nil
   return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self), points = jumps })
