@@ -198,3 +198,35 @@ it("kl_pairs lists pairs of one's own", function ()
   peri.register_kl(Own, Own, function () return 1 end)
   assert.equal(1, count())
 end)
+
+describe("Supports that a transform does not fill", function ()
+  local DiscreteUniform, affine = peri.DiscreteUniform, transforms.Affine(0, 1)
+  local four_thirds = math.log(4 / 3)
+
+  it("make no divergence infinite", function ()
+    check(Transformed(DiscreteUniform({ 0, 0 }, 2), affine), DiscreteUniform(0, 3), "sum",
+          peri.tensor { four_thirds, four_thirds })
+    check(Transformed(Independent(DiscreteUniform({ 0, 0 }, 2), 1), affine),
+          Independent(DiscreteUniform({ 0, 0 }, 3), 1), "sum", 2 * four_thirds)
+    local poisson = Independent(peri.Poisson { 1, 1, 1 }, 1)
+    local twice = Transformed(peri.OneHotCategorical { 1, 1, 2 }, transforms.Affine(0, 2))
+    check(twice, poisson, "sum", 3 + math.log(2) - 1.5 * math.log(2))
+    check(Transformed(peri.OneHotCategorical { 1, 1, 2 }, transforms.Affine(-1, 2)), poisson, "sum", INF)
+    assert.is_true(twice.support.is_discrete)
+  end)
+
+  it("are no reason for an infinite one", function ()
+    local gammas = Independent(peri.Gamma({ 1, 2, 3, 4 }, 2), 1)
+    local square = Transformed(gammas, transforms.Reshape({ 4 }, { 2, 2 }))
+    local found = peri.kl_explain(square, Independent(peri.Gamma({ { 1, 2 }, { 3, 4 } }, 1), 2), { rng = peri.rng(1) })
+    assert.equal("monte carlo", found.method)
+    assert(math.abs(found.value - 10 * (math.log(2) - 0.5)) < 4 * found.error)
+    local p = Transformed(DiscreteUniform(0, 3), affine)
+    assert.equal("p has mass at 3, q has none", peri.kl_explain(p, DiscreteUniform(0, 2)).where)
+  end)
+
+  it("do not hide mass of q", function ()   -- a small divergence is a sum with what q has elsewhere
+    local p, q = DiscreteUniform(0, 999), DiscreteUniform(0, 1000)
+    assert.near(peri.kl_divergence(p, q), peri.kl_divergence(Transformed(p, affine), q), 1e-15)
+  end)
+end)

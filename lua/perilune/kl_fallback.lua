@@ -8,6 +8,7 @@ local core      = require "perilune.core"
 local effort    = require "perilune.effort"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
+local hulls     = require "perilune.hulls"
 local modes     = require "perilune.modes"
 local one_turn  = require "perilune.one_turn"
 local points    = require "perilune.points"
@@ -46,6 +47,7 @@ local function is_plain (d) return rawget(d, "batch_shape") == nil end
 local function is_within (inner, outer)
   if not (inner and outer) then return 1 end
   if (inner.is_discrete or false) ~= (outer.is_discrete or false) then return 0 end
+  if inner.is_wide then return 1 end
   if inner.dims and outer.dims then
     local parts = is_within(inner.base, outer.base)
     local rank = core.is_tensor(parts) and #core.shape(parts) or 0
@@ -70,6 +72,7 @@ end
 --- Is it known that p and q have one and the same support?
 function fallback.is_same_support (p, q)
   local a, b = p.support, q.support
+  if hulls.is_wide(a) or hulls.is_wide(b) then return a == b end
   return a ~= nil and b ~= nil and (a == b or (a.low or a.dims) and (b.low or b.dims)
                                     and not any(1 - is_within(a, b)) and not any(1 - is_within(b, a)))
 end
@@ -175,6 +178,7 @@ local function by_expectation (p, q, rough)
   if rough then return value, error, 0 end
   local near = lt(functions.abs(value), NEAR)
   local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
+                                                        and not hulls.is_wide(p.support)
   if not (any(near) and tells_outside) then return value, error, 0 end
   opts.rtol, opts.purse = fallback.tolerance(value), purse
   local sum, sum_error = p:expectation(of_ratio(p, q, excess, opts))

@@ -36,7 +36,7 @@ local function by_ends (p, q, shape, k)
     return inner.is_discrete and "p has mass at single outcomes, q is continuous and has none there"
            or "p is continuous, q has all of its mass at single outcomes"
   end
-  if not (inner.low and outer.low) then return nil end
+  if not (inner.low and outer.low) or inner.is_wide then return nil end
   local low_p, low_q = element(inner.low, shape, k), element(outer.low, shape, k)
   local high_p, high_q = element(inner.high, shape, k), element(outer.high, shape, k)
   local parts = {}

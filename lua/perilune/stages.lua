@@ -5,6 +5,7 @@ local core       = require "perilune.core"
 local raise      = require "perilune.errors".raise
 local events     = require "perilune.events"
 local functions  = require "perilune.functions"
+local hulls      = require "perilune.hulls"
 local lazy       = require "perilune.lazy"
 local levels     = require "perilune.levels"
 local transforms = require "perilune.transforms"
@@ -521,13 +522,6 @@ end
 
 -- Which it is -----------------------------------------------------------------------------
 
--- A support with is_discrete: the values of a transform of integers lie apart.
-local function discrete_support (support)
-  local copy = { is_discrete = true }
-  for key, value in pairs(support) do copy[key] = value end
-  return setmetatable(copy, getmetatable(support))
-end
-
 --- Is t a transform of the kind with this name?
 function stages.is_kind (t, name) return getmetatable(t) == transforms[name] end
 
@@ -537,6 +531,20 @@ local function unfolded (map, support)
   if not stages.is_kind(map, "Abs") or type(low) ~= "number" or type(high) ~= "number" then return map end
   if low >= 0 then return transforms.Affine(0, 1) end
   return high <= 0 and transforms.Affine(0, -1) or map
+end
+
+-- Does a map take what satisfies one constraint to all of what satisfies the other? If not, to a part of that.
+local function fills (map, support, image)
+  if not support or hulls.is_wide(support) then return false end
+  if support == map.domain then return image == map.codomain end
+  if support.dims and map.domain.event_dim == 0 then return fills(map, support.base, image.base or image) end
+  return not support.is_discrete and support.low ~= nil and (type(map.sign) == "number" or image ~= map.codomain)
+end
+
+-- The support of what a map makes of a law with this one. The values of a transform of integers lie apart.
+local function support_of (map, support, image, is_discrete)
+  local is_full = fills(map, support, image)
+  return is_full and not is_discrete and image or hulls.marked(image, is_discrete, not is_full)
 end
 
 --- The stage of a map on top of a law with this support and rank of events.
@@ -558,7 +566,7 @@ function stages.on (below, map, support, event_dim, is_discrete)
     points_below = points_below, points = images, has_points = #images > 0,
     is_affine = stages.is_kind(map, "Affine"), is_reshape = stages.is_kind(map, "Reshape"),
     may_turn = may_turn, bounds = may_turn and map.codomain or image,
-    support = is_discrete and discrete_support(image) or image,
+    support = support_of(map, support, image, is_discrete),
     is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil and not may_turn,
     batch_rank = below.batch_rank or #below.batch_shape, extra = event_dim - map.domain.event_dim,
     event_dim = event_dim + map.codomain.event_dim - map.domain.event_dim,

@@ -87,8 +87,8 @@ describe("Independent", function ()
     local dice = peri.Independent(peri.Categorical(peri.ones(4, 2, 3)), 1)
     assert.same({ 9, 4, 2 }, dice:enumerate_support().shape)
     assert.same({ 1, 3 }, dice:enumerate_support()[3][4]:totable())
-    local function moved (loc, scale)
-      return peri.TransformedDistribution(peri.Bernoulli { 0.25, 0.5 }, peri.transforms.Affine(loc, scale))
+    local function moved (by, times)
+      return peri.TransformedDistribution(peri.Bernoulli { 0.25, 0.5 }, peri.transforms.Affine(by, times))
     end
     assert.same({ { 0, 0 }, { 0, 2 }, { 2, 0 }, { 2, 2 } },
                 peri.Independent(moved(0, 2), 1):enumerate_support():totable())
