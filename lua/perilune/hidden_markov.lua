@@ -7,6 +7,7 @@ local constraints  = require "perilune.constraints"
 local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
+local hulls        = require "perilune.hulls"
 local show         = require "perilune.show"
 
 local hidden_markov = {}
@@ -70,16 +71,8 @@ end
 
 -- Parts of a sequence may be whatever they may be in one of the states.
 local function support_of (emission)
-  local support = emission.support
-  if not support then return nil end
-  local low, high = support.low, support.high
-  if #emission.event_shape == 0 and (core.is_tensor(low) or core.is_tensor(high)) then
-    local function over (x) return core.is_tensor(x) and x:expand(emission.batch_shape) or x end
-    low, high = over(low), over(high)
-    support = getmetatable(support).new(core.is_tensor(low) and low:min(-1) or low,
-                                        core.is_tensor(high) and high:max(-1) or high)
-  end
-  return constraints.independent(support, 1)
+  local support = hulls.along(emission.support, emission.batch_shape, emission.event_shape)
+  return support and constraints.independent(support, 1)
 end
 
 --- A law of this class, its parts not checked.

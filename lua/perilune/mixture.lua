@@ -7,6 +7,7 @@ local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
 local functions    = require "perilune.functions"
+local hulls        = require "perilune.hulls"
 local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
 local sums         = require "perilune.mixture_sums"
@@ -52,18 +53,6 @@ local function batch_of (c, weights, component)
   return batch
 end
 
--- The support of the mixture: from the least low to the greatest high of the components.
-local function hull (component, shape)
-  local support = component.support
-  local low, high = support and support.low, support and support.high
-  if #component.event_shape > 0 or not (core.is_tensor(low) or core.is_tensor(high)) then return support end
-  local function over (x) return core.is_tensor(x) and x:expand(shape) or x end
-  low, high = over(low), over(high)
-  if core.is_tensor(low) then low = low:min(-1) end
-  if core.is_tensor(high) then high = high:max(-1) end
-  return getmetatable(support).new(low, high)
-end
-
 -- Is an event a row of independent numbers?
 local function is_factored (d)
   return d:is_a(Independent) and d.reinterpreted_batch_ndims == 1 and #d.event_shape == 1
@@ -94,7 +83,7 @@ function mixture.assemble (c, weights, component, batch)
   self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
   self.weights     = exp(self.log_weights)
   self.lost_slopes = lost_slopes(self.mixture_distribution)
-  self.support     = hull(component, events.joined(batch, { k }))
+  self.support     = hulls.along(component.support, events.joined(batch, { k }), component.event_shape)
   self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
   self.is_circular = is_circular(component)
   return self

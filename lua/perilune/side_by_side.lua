@@ -1,9 +1,9 @@
 --- Distributions of different families side by side, as the components of a mixture are: one object whose batch has
 -- them along its last dimension.
 local Distribution = require "perilune.distribution"
-local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local hulls        = require "perilune.hulls"
 local lazy         = require "perilune.lazy"
 local line_moments = require "perilune.line_moments"
 local tails        = require "perilune.tails"
@@ -141,45 +141,6 @@ function SideBySide:__tostring ()
 end
 
 
--- Supports ------------------------------------------------------------------------
-
--- An end of all supports: a number where all are, or one is infinite; else one for each component.
-local function end_of (list, which, pick, infinite)
-  local ends, numbers = {}, true
-  for k, d in ipairs(list) do
-    ends[k] = d.support[which]
-    if ends[k] == infinite then return infinite end
-    numbers = numbers and type(ends[k]) == "number"
-  end
-  if numbers then return pick(table.unpack(ends)) end
-  for k, d in ipairs(list) do ends[k] = as_tensor(ends[k]):expand(d.batch_shape) end
-  return tensor.stack(ends, -1)
-end
-
--- Is this end open for all that have it?
-local function is_open (list, which, finish, flag)
-  for _, d in ipairs(list) do
-    if d.support[which] == finish and not d.support[flag] then return false end
-  end
-  return type(finish) == "number"
-end
-
-local function support_of (list)
-  local first, same, on_line = list[1].support, true, true
-  for _, d in ipairs(list) do
-    if not d.support then return nil end
-    same = same and d.support == first
-    on_line = on_line and d.support.low ~= nil and d.support.high ~= nil
-  end
-  if same then return first end
-  if not on_line then return constraints.independent(constraints.real, #list[1].event_shape) end
-  local low, high = end_of(list, "low", math.min, -math.huge), end_of(list, "high", math.max, math.huge)
-  if first.is_discrete then return constraints.integer_interval(low, high) end
-  return constraints.between(low, high, is_open(list, "low", low, "left_open"),
-                             is_open(list, "high", high, "right_open"))
-end
-
-
 -- Construction ----------------------------------------------------------------------
 
 --- Those of a list, each with a batch of this shape.
@@ -191,7 +152,7 @@ function SideBySide.of (list, batch)
     self.list[k] = d:expand(batch)
     self.has_rsample = self.has_rsample and d.has_rsample
   end
-  self.support = support_of(self.list)
+  self.support = hulls.of_list(self.list)
   return self
 end
 

@@ -103,6 +103,30 @@ describe("MixtureDistribution", function ()
     assert.equal("interval({-2, -2}, {1, 5})", support(peri.Uniform({ -1, 0 }, { 1, 5 }), peri.Uniform(-2, 1)))
   end)
 
+  it("has the hull of the supports of rows", function ()
+    local function mixed (...) return Mixture(Categorical { 0.3, 0.7 }, { ... }) end
+    local function row (d) return peri.Independent(d, 1) end
+    local boxes = mixed(row(peri.Uniform({ 0, 1 }, { 1, 2 })), row(peri.Uniform({ 2, 1 }, { 3, 2 })))
+    assert.equal("independent(interval({0, 1}, {3, 2}), 1)", tostring(boxes.support))
+    assert.equal("independent(unit_interval, 1)",
+                 tostring(mixed(row(peri.Beta({ 2, 1 }, 3)), peri.Dirichlet { 1, 2 }).support))
+    assert.equal("independent(real, 1)",
+                 tostring(mixed(peri.VonMisesFisher({ 1, 0 }, 1), peri.Dirichlet { 1, 2 }).support))
+    local found = peri.kl_explain(boxes, row(peri.Uniform({ 0, 0 }, 3)), { rng = peri.rng(1) })
+    local expected = 0.3 * math.log(2.7) + 0.7 * math.log(6.3)
+    assert(math.abs(found.value - expected) < 4 * found.error)
+    -- all of them discrete: log(P/Q) of the outcomes with the 1 in each place
+    local bits = peri.OneHotCategorical { 0.1, 0.2, 0.7 }
+    local counts, expected_counts = mixed(bits, peri.Multinomial(1, { 0.3, 0.3, 0.4 })), 0
+    for i, p in ipairs { 0.1, 0.2, 0.7 } do
+      expected_counts = expected_counts + p * math.log(p / (0.3 * p + 0.7 * ({ 0.3, 0.3, 0.4 })[i]))
+    end
+    assert.near(expected_counts, peri.kl_divergence(bits, counts), 1e-14)
+    assert(peri.kl_divergence(counts, bits) < 1)
+    local moved = peri.TransformedDistribution(bits, peri.transforms.Affine(0.5, 1))
+    assert.is_true(mixed(moved, bits).support.is_discrete)
+  end)
+
   it("expands, and has divergences", function ()
     local d = two()
     assert.same({ 2, 3 }, d:expand({ 2, 3 }):log_prob(1).shape)

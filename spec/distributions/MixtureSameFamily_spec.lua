@@ -431,3 +431,30 @@ describe("MixtureSameFamily", function ()
     end
   end)
 end)
+
+describe("A mixture of rows whose supports differ", function ()
+  local Independent, Uniform = peri.Independent, peri.Uniform
+  local squares = Mixture(Categorical { 0.3, 0.7 },
+                          Independent(Uniform({ { 0, 0 }, { 1, 1 } }, { { 2, 2 }, { 3, 3 } }), 1))
+
+  it("has their hull", function ()
+    assert.equal("independent(interval({0, 0}, {3, 3}), 1)", tostring(squares.support))
+    local wide = squares:expand { 2 }
+    assert.is_true(wide.support:check(wide:sample(9, peri.rng(1))))
+    local counts = Mixture(Categorical { 0.3, 0.7 }, peri.Multinomial({ 2, 3 }, { 1, 1 }))
+    assert.equal("independent(integer_interval(0, {3, 3}), 1)", tostring(counts.support))
+    assert.equal("multinomial(3)",
+                 tostring(Mixture(Categorical { 0.3, 0.7 }, peri.Multinomial({ 3, 3 }, { 1, 1 })).support))
+  end)
+
+  it("has divergences, and densities when transformed", function ()
+    -- squares of 3, 1 and 3 units, where p is 0.3/4, 1/4 and 0.7/4
+    local expected = 0.225 * math.log(0.675) + 0.25 * math.log(2.25) + 0.525 * math.log(1.575)
+    local found = peri.kl_explain(squares, Independent(Uniform({ 0, 0 }, 3), 1), { rng = peri.rng(1) })
+    assert(math.abs(found.value - expected) < 4 * found.error)
+    assert.equal(INF, peri.kl_divergence(squares, Independent(Uniform({ 0, 0.5 }, 3), 1)))
+    local exp = peri.TransformedDistribution(squares, peri.transforms.Exp())
+    close(math.log(0.25) - 3, exp:log_prob { math.exp(1.5), math.exp(1.5) }, 1e-14)
+    assert.same({ 2 }, exp:log_prob({ { 2, 3 }, { 9, 9 } }).shape)
+  end)
+end)
