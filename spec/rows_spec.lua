@@ -25,6 +25,7 @@ local own = {
   quantile = { peri.tensor { 3, 1, 2 }, peri.tensor { 0.3, 0.9 } },
   tril     = { peri.ones(2, 4), peri.tensor(1) },
   triu     = { peri.ones(2, 4), peri.tensor(1) },
+  low_rank_factor = { peri.tensor { { 1, 0.5 }, { -2, 0.3 }, { 0.7, 1 } }, peri.tensor { 0.5, 1, 2 } },
   gather   = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } }, peri.tensor { 3, 1, 3, -2 } },
 }
 -- operands without derivative

@@ -16,6 +16,9 @@ local function of_matrix (name) return core.bind("row/linalg", name, name, { "se
 matrices.cholesky, matrices.cholesky_inverse = of_matrix "cholesky", of_matrix "cholesky_inverse"
 matrices.triangular_inverse                  = of_matrix "triangular_inverse"
 
+--- The lower triangle l with l l^T = w w^T + diag(d).
+matrices.low_rank_factor = core.bind("row/linalg", "low_rank_factor", "low_rank_factor", { "w", "d" }, { "w", "d" })
+
 --- l l^T, and (l l^T)^-1.
 function matrices.outer (l) return l:matmul(l:transpose(-1, -2)) end
 

@@ -81,6 +81,17 @@ describe("LowRankMultivariateNormal", function ()
     assert.is_true(d.precision_matrix:matmul(d.covariance_matrix):allclose(peri.eye(4), 1e-13, 1e-13))
   end)
 
+  it("has a triangle with all digits of a tiny diagonal", function ()
+    local e = 2 ^ -40
+    local w = { { 1, 0.25 }, { 0.5, 0.75 }, { 0.25, -0.25 } }
+    local d = peri.LowRankMultivariateNormal({ 0, 0, 0 }, w, { e, 2 * e, 3 * e })
+    all_close({ { 1.03077640640485631, 0, 0 }, { 0.666972968849630214, 0.60633906259264642, 0 },
+                { 0.181901718777171877, -0.303169531294337946, 1.84678237257245473e-6 } },   -- mpmath, 60 digits
+              d.scale_tril:totable(), 1e-14)
+    local none = peri.LowRankMultivariateNormal({ 0, 0 }, { { 0 }, { 0 } }, { 4, 9 })
+    assert.same({ { 2, 0 }, { 0, 3 } }, none.scale_tril:totable())
+  end)
+
   it("agrees with MultivariateNormal, for many columns and rows as well", function ()
     local rng = peri.rng(7)
     for _, size in ipairs { { 1, 1 }, { 3, 7 }, { 17, 2 }, { 40, 5 }, { 33, 33 } } do

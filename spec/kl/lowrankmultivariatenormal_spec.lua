@@ -66,7 +66,7 @@ describe("LowRankMultivariateNormal and MultivariateNormal", function ()
     local function near (a, b) assert.near(peri.item(b), peri.item(a), 1e-13 * peri.item(b)) end
     near(peri.kl_divergence(p, q), peri.kl_divergence(dense, q))
     near(peri.kl_divergence(q, p), peri.kl_divergence(q, dense))
-    assert.equal(0.0, peri.item(peri.kl_divergence(dense, p)))
+    assert.near(0, peri.item(peri.kl_divergence(dense, p)), 1e-30)
     assert.equal("closed form", peri.kl_explain(p, q).method)
     assert.equal("closed form", peri.kl_explain(q, p).method)
   end)
@@ -87,4 +87,23 @@ it("keeps its digits where one direction is narrow, and the terms of the others 
   local function law (last) return peri.LowRankMultivariateNormal(peri.zeros(3), factor, { 1, 1, last }) end
   local expected = 0.5 * (1e-3 - 1 - math.log(1e-3))
   assert.near(expected, peri.item(peri.kl_divergence(law(1e-3), law(1))), 1e-12)
+end)
+
+it("keeps its digits where the diagonal is lost in the rounding of the covariance", function ()   -- mpmath, 60 digits
+  local peri = require "perilune"
+  local e = 2 ^ -40
+  local function law (last, diagonal)
+    return peri.LowRankMultivariateNormal({ 0, 0, 0 }, { { 1, 0.25 }, { 0.5, 0.75 }, { 0.25, last } }, diagonal)
+  end
+  local p = law(-0.25, { e, 2 * e, 3 * e })
+  local wider, other = law(-0.25, { e, 2.5 * e, 3 * e }), law(-0.25 + 2 ^ -22, { e, 2 * e, 3 * e })
+  local dense = peri.MultivariateNormal({ 0, 0, 0 }, { { 2, 0.5, 0.25 }, { 0.5, 1, 0.25 }, { 0.25, 0.25, 1 } })
+  for _, case in ipairs {
+    { p, wider, 0.000265879153444042604 }, { p, other, 0.0083333354525920219 }, { other, p, 0.00833333333331595187 },
+    { p, dense, 13.0879001514212581 }, { dense, p, 219902325541.75851 },
+  } do
+    local found = peri.kl_explain(case[1], case[2])
+    assert.near(case[3], found.value, 1e-13 * case[3])
+    assert(found.error >= math.abs(found.value - case[3]))
+  end
 end)

@@ -42,7 +42,12 @@ function derived.covariance_matrix (self)
   return batched(self, matrices.outer(w) + self.cov_diag:unsqueeze(-1) * tensor.eye(d), d, d)
 end
 
-function derived.scale_tril (self) return matrices.cholesky(self.covariance_matrix) end
+-- Not from the covariance, in whose rounding a small D is lost.
+function derived.scale_tril (self)
+  local d = self.event_shape[1]
+  return batched(self, matrices.low_rank_factor(self.cov_factor, self.cov_diag), d, d)
+end
+
 function derived.precision_matrix (self) return matrices.precision_of(self.scale_tril) end
 
 local LowRankMultivariateNormal = Distribution:extend("LowRankMultivariateNormal", {

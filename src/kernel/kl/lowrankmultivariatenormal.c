@@ -22,7 +22,7 @@
 */
 #include "kernel/kernel.h"
 #include "kernel/kl/triangles.h"
-#include "linalg/triangle.h"
+#include "linalg/low_rank.h"
 
 enum { M1, W1, D1, M2, W2, D2 };   /* operands */
 
@@ -189,20 +189,22 @@ static double from_gap (size_t d, const double *f) {
   return fma(0.5, square, sum);
 }
 
-/* by L1 itself; e and l1 hold d (wide + 1) and d d numbers */
+/* L; in the rounding of S a small D would be lost. room holds factor_size numbers */
+static void factor (Stop stop, Cover c, double *l, double *room) {
+  low_rank_factor(stop, c.d, c.rank, c.w, c.diagonal, l, room);
+}
+
+static size_t factor_size (const size_t dims[]) {
+  return low_rank_room(dims[0], dims[1] > dims[2] ? dims[1] : dims[2]);
+}
+
+/* by L1 itself; e and l1 hold d (wide + 1), or what a factor needs, and d d numbers */
 static double from_triangles (Stop stop, Cover p, const double *l2, double *l1, double *e) {
   size_t d = p.d, size = d * wide_for(d);
-  fill_covariance(stop, p, e);
-  triangle_cholesky(stop, d, e, l1, triangle_first(d));
+  factor(stop, p, l1, e);
   Triangles t = {.d = d, .l1 = l1, .l2 = l2, .stop = stop};
   solve(t, e + size, e);
   return fma(0.5, squares(size, e), excesses(t, e, e + size));
-}
-
-/* L2 of row r, with S2 in room */
-static void factor_q (const Batch *b, size_t r, double *l2, double *room) {
-  fill_covariance(b->stop, cover_at(b, r, W2), room);
-  triangle_cholesky(b->stop, b->dims[0], room, l2, triangle_first(b->dims[0]));
 }
 
 /* z, and |z|^2/2 */
@@ -219,7 +221,7 @@ static double carefully (const Batch *b, size_t r) {
   size_t d = b->dims[0];
   double *l2 = b->scratch, *g = l2 + d * d, *room = g + d * d;
   Cover p = cover_at(b, r, W1);
-  factor_q(b, r, l2, room);
+  factor(b->stop, cover_at(b, r, W2), l2, room);
   double shift = shift_cost(b, r, l2, room);
   fill_gap(b->stop, p, cover_at(b, r, W2), g);
   whiten(b->stop, d, l2, g);
@@ -278,14 +280,14 @@ static void to_lowrankmultivariatenormal_adjoint (const Batch *b, const double *
                                                   double *const d[]) {
   size_t side = b->dims[0], size = side * side, k1 = side * b->dims[1], k2 = side * b->dims[2];
   double *s1 = b->scratch, *inverse1 = s1 + size, *inverse2 = inverse1 + size;
-  double *room = inverse2 + size, *slope = room + size, *y = slope + size;
+  double *room = inverse2 + size, *slope = room + size, *y = slope + size, *more = y + side;
   for (size_t r = 0; r < b->n; r++) {
     Cover p = cover_at(b, r, W1), q = cover_at(b, r, W2);
     double up = upstream[r], *dm1 = d[M1] + r * side, *dm2 = d[M2] + r * side;
     fill_covariance(b->stop, p, s1);
-    triangle_cholesky(b->stop, side, s1, room, triangle_first(side));
+    factor(b->stop, p, room, more);
     invert(b->stop, side, room, inverse1);
-    factor_q(b, r, room, slope);
+    factor(b->stop, q, room, more);
     invert(b->stop, side, room, inverse2);
     for (size_t i = 0; i < side; i++) y[i] = event(b, M1, r)[i] - event(b, M2, r)[i];
     for (size_t i = 0; i < size; i++) {
@@ -305,11 +307,14 @@ static void to_lowrankmultivariatenormal_adjoint (const Batch *b, const double *
 
 
 static size_t for_value (const size_t dims[]) {
-  size_t careful = dims[0] * (2 * dims[0] + wide_for(dims[0]) + 1), quick = quick_size(dims);
+  size_t d = dims[0], gap = d * (wide_for(d) + 1), factors = factor_size(dims);
+  size_t careful = 2 * d * d + (gap > factors ? gap : factors), quick = quick_size(dims);
   return careful > quick ? careful : quick;
 }
 
-static size_t for_adjoint (const size_t dims[]) { return dims[0] * (5 * dims[0] + 1); }
+static size_t for_adjoint (const size_t dims[]) {
+  return dims[0] * (5 * dims[0] + 1) + factor_size(dims);
+}
 
 const Kernel perilune_kl_lowrankmultivariatenormal[] = {
   {.name = "LowRankMultivariateNormal", .n_in = 6,

@@ -4,6 +4,7 @@
 **   cholesky(a)           lower l with l l^T = a
 **   cholesky_inverse(a)   lower l with l l^T = a^-1: l = w^-1 where w^T w = a
 **   triangular_inverse(l) l^-1 of a lower triangle
+**   low_rank_factor(w, d) lower l with l l^T = w w^T + diag(d)
 **   spread(a, l)          how much rounding of a moves its pivots, l being cholesky(a)
 **   inverse_spread(a, l)  the same, l being cholesky_inverse(a)
 **
@@ -11,6 +12,7 @@
 ** factor is NaN from the first pivot on that is not positive.
 */
 #include "kernel/kernel.h"
+#include "linalg/low_rank.h"
 #include "linalg/triangle.h"
 
 
@@ -70,6 +72,39 @@ static void triangular_inverse_adjoint (const Batch *b, const double *upstream, 
 }
 
 
+static size_t low_rank_scratch (const size_t dims[]) { return low_rank_room(dims[0], dims[1]); }
+
+static void low_rank (const Batch *b, double *out) {
+  size_t d = b->dims[0], k = b->dims[1];
+  for (size_t r = 0; r < b->n; r++)
+    low_rank_factor(b->stop, d, k, event(b, 0, r), event(b, 1, r), out + r * d * d, b->scratch);
+}
+
+/* with the slopes s in the sum, symmetric: 2 s w and the diagonal of s */
+static void low_rank_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t side = b->dims[0], k = b->dims[1], size = side * side;
+  double *s = b->scratch, *l = s + size;
+  for (size_t r = 0; r < b->n; r++) {
+    const double *w = event(b, 0, r);
+    double *dw = d[0] + r * side * k;
+    low_rank_factor(b->stop, side, k, w, event(b, 1, r), l, l + size);
+    memcpy(s, upstream + r * size, size * sizeof *s);
+    triangle_cholesky_adjoint(b->stop, side, l, s, triangle_first(side));
+    for (size_t i = 0; i < side && !stops(b->stop); i++) {
+      for (size_t c = 0; c < k; c++) dw[i * k + c] = 0;
+      for (size_t j = 0; j < side; j++)
+        for (size_t c = 0; c < k; c++)
+          dw[i * k + c] = fma(2 * s[i * side + j], w[j * k + c], dw[i * k + c]);
+      d[1][r * side + i] = s[i * side + i];
+    }
+  }
+}
+
+static size_t low_rank_adjoint_scratch (const size_t dims[]) {
+  return 2 * dims[0] * dims[0] + low_rank_scratch(dims);
+}
+
+
 /*
 ** With x = l^-1, errors up to eps of the elements of a, as in eps sqrt(a_jj a_kk), move pivot i by
 ** up to eps spread_i^2 of itself:  spread_i = sum_j |x_ij| sqrt(a_jj). It is 0 where no pivot lost
@@ -119,6 +154,10 @@ const Kernel perilune_row_linalg[] = {
    .rows = &(const RowKernel) {
      .signature = "(d,d)->(d,d)", .run = triangular_inverse,
      .adjoint = triangular_inverse_adjoint}},
+  {.name = "low_rank_factor", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(d,k),(d)->(d,d)", .run = low_rank, .scratch = low_rank_scratch,
+     .adjoint = low_rank_adjoint, .adjoint_scratch = low_rank_adjoint_scratch}},
   {.name = "spread", .n_in = 2, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(d,d),(d,d)->()", .run = spread, .scratch = matrix}},
   {.name = "inverse_spread", .n_in = 2, .flat = 1,
