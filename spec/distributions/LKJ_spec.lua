@@ -163,3 +163,15 @@ describe("LKJ", function ()
     assert.has_error(function () LKJ(2, 0) end)
   end)
 end)
+
+it("LKJ keeps its digits for weak correlations", function ()   -- det R = 1 + 2 r s q - r^2 - s^2 - q^2
+  for _, c in ipairs { 1e6, 1e10, 1e14, 1e100 } do
+    local r, s, q = 1 / math.sqrt(c), -0.5 / math.sqrt(c), 0.25 / math.sqrt(c)
+    local x = { { 1, r, s }, { r, 1, q }, { s, q, 1 } }
+    local log_det = peri.special.log1p(2 * r * s * q - r * r - s * s - q * q)
+    local d = LKJ(3, c)
+    assert.near((c - 1) * log_det, peri.item(d:log_prob(x) - d:log_prob(peri.eye(3))), 1e-14 * math.log(c) ^ 2)
+    local slope = peri.grad(function (eta) return LKJ(3, eta):log_prob(x) end)(c)   -- log det R + 3/(2 c) + ...
+    assert.near(log_det + 1.5 / c, slope, 2 / c ^ 2 + 1e-13 / c)
+  end
+end)

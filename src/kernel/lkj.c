@@ -32,10 +32,14 @@ static double inside (Stop stop, size_t d, const double *x, double *l) {
   return 0;
 }
 
-static double log_det (size_t d, const double *l) {
+/* of x, by its factor: weak correlations are lost in a pivot near 1, x_ii - sum_(j < i) l_ij^2 */
+static double log_det (size_t d, const double *x, const double *l) {
   double sum = 0;
-  for (size_t i = 0; i < d; i++) sum += vlog(l[i * d + i]);
-  return 2 * sum;
+  for (size_t i = 0; i < d; i++) {
+    double less = (x[i * d + i] - 1) - lkj_squares(i, l + i * d);
+    sum += less > -0.5 ? vlog1p(less) : 2 * vlog(l[i * d + i]);
+  }
+  return sum;
 }
 
 static void log_prob (const Batch *b, double *out) {
@@ -44,10 +48,11 @@ static void log_prob (const Batch *b, double *out) {
   double peak = 0;
   for (size_t r = 0; r < b->n; r++) {
     const double *eta = event(b, 1, r);
-    double in = inside(b->stop, d, event(b, 0, r), b->scratch);
+    const double *x = event(b, 0, r);
+    double in = inside(b->stop, d, x, b->scratch);
     if (eta != seen) peak = lkj_log_peak(d, *eta);   /* once where it is shared */
     seen = eta;
-    out[r] = in == 1 ? fma(*eta - 1, log_det(d, b->scratch), peak) : in == 0 ? -INFINITY : in;
+    out[r] = in == 1 ? fma(*eta - 1, log_det(d, x, b->scratch), peak) : in == 0 ? -INFINITY : in;
   }
 }
 
@@ -65,13 +70,14 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   lkj_zero(b->n * size, d[0]);
   lkj_zero(b->n * side, d[2]);
   for (size_t r = 0; r < b->n; r++) {
-    double eta = *event(b, 1, r), in = inside(b->stop, side, event(b, 0, r), l);
+    const double *x = event(b, 0, r);
+    double eta = *event(b, 1, r), in = inside(b->stop, side, x, l);
     double up = in == 0 ? 0 : upstream[r] * in, sum = 0;
     d[1][r] = up == up ? 0 : up;
     if (in != 1 || up == 0) continue;
     for (size_t i = 1; i < side; i++)
       sum += lkj_digamma_gap(lkj_shape(side, i, eta), 0.5 * (double)i);
-    d[1][r] = up * (log_det(side, l) + sum);
+    d[1][r] = up * (log_det(side, x, l) + sum);
     add_inverse(b->stop, side, up * (eta - 1), l, d[0] + r * size);
   }
 }
