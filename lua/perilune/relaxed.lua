@@ -36,10 +36,24 @@ local function rising (height, temperature)
   return u
 end
 
--- The row of y whose largest element is `most`.
+-- How fast T log y + log(1 - y) rises, or 1 where it is at its top.
+local function steepness (y, temperature)
+  local steep = temperature / y - 1 / (1 - y)
+  return functions.where(functions.isfinite(steep) * functions.ne(steep, 0), steep, 1)
+end
+
+-- The row of y whose largest element is `most`. Others may be as large, and move with their gaps.
 local function row_of (most, gap, temperature)
   local height = temperature * log(most) + functions.log1p(-most)
-  return functions.where(functions.eq(gap, 0), most, exp(rising(height - gap, temperature)))
+  local largest = most - gap / steepness(most, temperature)
+  return functions.where(functions.eq(gap, 0), largest, exp(rising(height - gap, temperature)))
+end
+
+-- The same where `most` was found for rows that sum to `whole`: its derivatives are those of a step of Newton's method.
+local function row_with_slopes (most, gap, temperature, whole)
+  local row = row_of(most, gap, temperature)
+  local steep = (steepness(most, temperature) / steepness(row, temperature)):sum(-1, true)
+  return row_of(most - (row:sum(-1, true) - whole) / steep, gap, temperature)
 end
 
 -- The top inside the simplex, where T > K - 1.
@@ -50,7 +64,7 @@ local function inside (gap, temperature, k)
     local enough = functions.ge(row_of(most, gap, temperature):sum(-1, true), whole)
     low, high = functions.where(enough, low, most), functions.where(enough, most, high)
   end
-  local row = row_of(high, gap, temperature)
+  local row = row_with_slopes(high, gap, temperature, whole)
   return row / row:sum(-1, true)
 end
 

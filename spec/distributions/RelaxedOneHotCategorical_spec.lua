@@ -139,6 +139,31 @@ describe("RelaxedOneHotCategorical", function ()
     assert.same({ 2, 3 }, of({ 0.5, 3 }, { 1, 2, 3 }):mode().shape)
   end)
 
+  it("has slopes of its mode, of equal logits too", function ()
+    for _, x in ipairs { { 4.1, 0.1, 0.2, 0.3 }, { 2.05, 0, 0, 3 }, { 12, 0, 5, 0 }, { 3, 0, 0, 0 } } do
+      local function value (v)
+        return (of(v[1], v:narrow(1, 2, 3)):mode() * peri.tensor { 1, 2, 4 }):sum()
+      end
+      local w = peri.param(x)
+      local trace = peri.trace(function () return value(w) end)
+      trace:backward()
+      for i = 1, 4 do
+        local function at (h)
+          local moved = { table.unpack(x) }
+          moved[i] = moved[i] + h
+          return peri.item(value(peri.tensor(moved)))
+        end
+        local expected = (8 * (at(1e-3) - at(-1e-3)) - (at(2e-3) - at(-2e-3))) / 12e-3
+        assert.near(expected, w.grad[i], 1e-9)
+        assert.near(expected, peri.grad(value)(peri.tensor(x))[i], 1e-9)
+      end
+    end
+    local function last (t) return of(t, { 1, 2, 3 }):mode():select(-1, 3):sum() end
+    local slope = peri.grad(last)(peri.tensor { 0.5, 3 })
+    assert.equal(0, slope[1])
+    assert(slope[2] < 0)
+  end)
+
   it("has slopes of its moments", function ()
     for _, name in ipairs { "mean", "variance", "entropy" } do
       local function value (t, l)
