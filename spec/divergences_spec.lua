@@ -270,6 +270,17 @@ describe("wasserstein", function ()
     local thin = MultivariateNormal { loc = { 0, 0 }, scale_tril = { { 1, 0 }, { 1, 1e-9 } } }
     local thick = MultivariateNormal { loc = { 0, 0 }, scale_tril = { { 1, 0 }, { 1, 3e-9 } } }
     check(peri.item(peri.wasserstein(thin, thick, 2)), 2e-9 / math.sqrt(2), 1e-6)
+    -- what rounding of the factors does is stated: mpmath at 40 digits
+    local value, error = peri.wasserstein(MultivariateNormal({ 0, 0 }, { { 4, 1 }, { 1, 1 } }),
+                                          MultivariateNormal({ 0, 0 }, { { 4, 1 }, { 1, 1 + 1e-9 } }), 2)
+    assert(math.abs(value - 5.62731433685041502e-10) <= error and error < 1e-13)
+    value, error = peri.wasserstein(p, p, 2)
+    assert(value <= error and error < 1e-13)
+    for _, scale in ipairs { 1e-300, 1e300 } do   -- squares of these are no numbers
+      local small = MultivariateNormal({ 0, 0 }, { { scale, 0 }, { 0, scale } })
+      check((peri.wasserstein(small, MultivariateNormal({ 0, 0 }, { { 4 * scale, 0 }, { 0, scale } }), 2)),
+            math.sqrt(scale))
+    end
   end)
 
   it("refuses what it does not know", function ()

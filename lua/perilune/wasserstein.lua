@@ -386,7 +386,7 @@ end
 local function turned (m, v, n, i, j)
   local a, b, c = 0, 0, 0
   for r = 1, n do a, b, c = a + m[r][i] ^ 2, b + m[r][j] ^ 2, c + m[r][i] * m[r][j] end
-  if c ~= c or math.abs(c) <= 2 ^ -52 * math.sqrt(a * b) then return false end
+  if c ~= c or math.abs(c) <= 2 ^ -52 * math.sqrt(a) * math.sqrt(b) then return false end
   local z = (b - a) / (2 * c)
   local t = (z < 0 and -1 or 1) / (math.abs(z) + math.sqrt(1 + z * z))
   local cosine = 1 / math.sqrt(1 + t * t)
@@ -401,8 +401,18 @@ local function turned (m, v, n, i, j)
 end
 
 local SWEEPS = 60
+local LEAST  = 2 ^ -1022   -- normal number
 
-local function rotation (m)
+-- Columns of length 1.
+local function directions (w)
+  local most = w:abs():max(1)
+  w = w / where(functions.lt(most, 2 ^ -500), maximum(most, LEAST), 1)   -- squares are not lost
+  return w / maximum(sqrt((w * w):sum(1)), LEAST)
+end
+
+local function rotation (product)
+  local largest = math.max(core.item(product:abs():max()), LEAST)
+  local m = (product / 2 ^ math.floor(math.log(largest, 2))):totable()
   local n, v = #m, core.eye(#m):totable()
   for _ = 1, SWEEPS do
     local changed = false
@@ -411,27 +421,33 @@ local function rotation (m)
     end
     if not changed then break end
   end
-  local w = core.tensor(m)
-  return (w / sqrt((w * w):sum(1))):matmul(core.tensor(v):transpose(1, 2))
+  return directions(core.tensor(m)):matmul(core.tensor(v):transpose(1, 2))
 end
 
+local function size_of (matrix) return math.sqrt(core.item((matrix * matrix):sum())) end
+
 -- |mean p - mean q|^2 and min over rotations u of |k - l u|^2, k and l being factors of the covariances:
--- the formula of Bures, as a sum of squares.
+-- the formula of Bures, as a sum of squares. What is squared there is off by the rounding of k and l.
 local function bures (p, q)
   local k, l, gap = p.scale_tril, q.scale_tril, p.loc - q.loc
   local n = p.event_shape[1]
   local shape = { table.unpack(p.batch_shape) }
   shape[#shape + 1], shape[#shape + 2] = n, n
   k, l = k:expand(shape):reshape(-1, n, n), l:expand(shape):reshape(-1, n, n)
-  local values = {}
+  local values, offs = {}, {}
   for e = 1, #k do
     local a, b = k:select(1, e), l:select(1, e)
-    local rest = a - b:matmul(rotation(b:transpose(1, 2):matmul(a):totable()))
-    values[e] = (rest * rest):sum()
+    local bare_a, bare_b = core.bare(a), core.bare(b)
+    local rest = a - b:matmul(rotation(bare_b:transpose(1, 2):matmul(bare_a)))
+    values[e], offs[e] = (rest * rest):sum(), 2 ^ -50 * n * (size_of(bare_a) + size_of(bare_b))
   end
-  local spread = tensor.stack(values):reshape(#p.batch_shape > 0 and p.batch_shape or { 1 })
-  if #p.batch_shape == 0 then spread = spread:select(1, 1) end
-  return (gap * gap):sum(-1) + spread
+  local function shaped (list)
+    local all = tensor.stack(list):reshape(#p.batch_shape > 0 and p.batch_shape or { 1 })
+    return #p.batch_shape == 0 and all:select(1, 1) or all
+  end
+  local spread, off = shaped(values), shaped(offs)
+  local value = (gap * gap):sum(-1) + spread
+  return value, 2 ^ -50 * value + off * (2 * sqrt(spread) + off)
 end
 
 local function both_are (p, q, name)
