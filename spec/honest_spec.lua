@@ -296,3 +296,33 @@ describe("the error of a divergence", function ()
     judge(grid, 600)
   end)
 end)
+
+describe("Closed divergences state", function ()
+  local function check (p, q, truth, most)   -- mpmath at 60 digits, from the parameters as they stand
+    local found = peri.kl_explain(p, q)
+    assert.equal("closed form", found.method)
+    assert(math.abs(found.value - truth) <= found.error, found.value .. " is further than " .. found.error)
+    assert(found.error <= most * truth)
+  end
+
+  it("what rounding of logits does", function ()
+    check(peri.Bernoulli(0.3), peri.Bernoulli(0.3 + 1e-9), 2.3809525075919022e-18, 1e-5)
+    local p, q = peri.Categorical { 0.3, 0.7 }, peri.Categorical { 0.3 + 1e-9, 0.7 - 1e-9 }
+    check(p, q, 2.3809524282902562e-18, 1e-5)
+    p, q = peri.Multinomial(1e10, { 0.3, 0.7 }), peri.Multinomial(1e10, { 0.3 + 1e-9, 0.7 })
+    check(p, q, 1.1666667268311431e-8, 1e-5)
+    p, q = peri.Categorical { logits = { 0, 1 } }, peri.Categorical { logits = { 0, 2 } }
+    assert(peri.kl_explain(p, q).error < 1e-14)
+  end)
+
+  it("what rounding of the factor of a covariance does", function ()
+    local hilbert, zero = {}, {}
+    for i = 1, 6 do
+      hilbert[i], zero[i] = {}, 0
+      for j = 1, 6 do hilbert[i][j] = 1 / (i + j - 1) end
+    end
+    local p, q = peri.MultivariateNormal(zero, hilbert), peri.MultivariateNormal(zero, peri.eye(6))
+    check(p, q, 17.822208692192704186, 1e-8)
+    check(q, p, 4658257.1172567458919, 1e-8)
+  end)
+end)

@@ -7,9 +7,12 @@ local functions  = require "perilune.functions"
 local families   = require "perilune.kl_families"
 local fallback   = require "perilune.kl_fallback"
 local kl_pairs   = require "perilune.kl_pairs"
+local lazy       = require "perilune.lazy"
 local rules      = require "perilune.kl_rules"
 local show       = require "perilune.show"
 local statistics = require "perilune.kl_statistics"
+
+local conversions = lazy "rounding"
 
 local raise = errors.raise
 
@@ -372,6 +375,7 @@ end
 local function rounding_error (fn, p, q, value)
   local rounding = roundings[fn]
   local error = rounding and core.no_grad(rounding, p, q) or ROUNDING * functions.abs(value)
+  for _, d in ipairs { p, q } do error = error + core.no_grad(conversions.of_conversions, d, value) end
   error = functions.where(functions.isnan(error), math.huge, error)   -- of parameters that are no longer allowed
   return functions.where(functions.isinf(value), 0, error)
 end

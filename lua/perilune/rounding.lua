@@ -1,6 +1,8 @@
 --- How far rounding takes a function of a distribution: what it is for parameters a few ulps away.
 local class     = require "perilune.class"
+local core      = require "perilune.core"
 local functions = require "perilune.functions"
+local matrices  = require "perilune.matrices"
 
 local rounding = {}
 
@@ -45,6 +47,37 @@ function rounding.of_log_prob (d)
     for _, near in ipairs(list) do noise = noise + abs(near:log_prob(x) - log_p) end
     return where(functions.isfinite(noise), noise, 0)
   end
+end
+
+-- Logits of probabilities are rounded: they move KL by no more than the sum of |p - q|, which is sqrt(2 KL) at most.
+local function of_logits (d, value, has_rows)
+  local size = where(functions.isfinite(d.logits), abs(d.logits), 0)
+  if has_rows then size = size:max(-1) end
+  return ULPS * (1 + size) * functions.sqrt(2 * functions.maximum(d.total_count or 1, 1) * abs(value))
+end
+
+local CAREFUL = 2.0 ^ 16   -- a factor that loses more than this is computed with twice the digits
+
+-- With x = l^-1 a rounded covariance moves a pivot by up to spread_i^2 ulps, spread_i = sum_j |x_ij| sqrt(a_jj).
+local function of_factor (l, value)
+  l = core.bare(l)
+  local squares = (l * l):sum(-1)
+  local lost = (squares / functions.square(matrices.diagonal(l))):max(-1)
+  local spread = abs(matrices.triangular_inverse(l)):matmul(functions.sqrt(squares):unsqueeze(-1)):squeeze(-1):max(-1)
+  local part = 2.0 ^ -52 * where(functions.le(lost, CAREFUL), functions.square(spread), 1)
+  return part * (abs(value) + core.shape(l)[core.rank(l)])
+end
+
+--- What a KL divergence of this value is off by as operands of d follow from other parameters, that were given.
+function rounding.of_conversions (d, value)
+  local c, sum = class.of(d), 0
+  for _, param in ipairs(c.construct and {} or c.params) do
+    for operand in pairs(rawget(d, param[1]) ~= nil and param.gives or {}) do
+      if operand == "logits" then sum = sum + of_logits(d, value, param.event) end
+      if operand:find "scale_tril$" then sum = sum + of_factor(d[operand], value) end
+    end
+  end
+  return where(functions.isfinite(sum), sum, 0)
 end
 
 return rounding
