@@ -92,29 +92,30 @@ local function are_common (outcomes)
   return core.item(rows:min(-1):eq(rows:max(-1)):min()) == 1
 end
 
--- The outcomes that rows of digits name, part by part: { rows, batch..., parts }.
-local function named_by (digits, outcomes, shape)
-  local rows, columns = outcomes:reshape(shape), {}
-  for j = 1, shape[#shape] do columns[j] = rows:select(-1, j)[digits:select(-1, j)] end
-  return tensor.stack(columns, -1)
+-- The outcomes that rows of digits name, part by part, the parts being in this dimension: { rows, batch..., parts,
+-- event... }.
+local function named_by (digits, outcomes, dim)
+  local columns = {}
+  for j = 1, core.shape(outcomes)[dim] do columns[j] = outcomes:select(dim, j)[digits:select(-1, j)] end
+  return tensor.stack(columns, dim)
 end
 
 --- Every combination of the outcomes of an Independent's parts.
 function enumeration.combinations (self)
-  local base, batch = self.base_dist, self.batch_shape
+  local base, batch, n = self.base_dist, self.batch_shape, self.reinterpreted_batch_ndims
   if not (base.support and base.support.is_discrete) then return enumeration.numbers(self) end
-  if self.reinterpreted_batch_ndims == 0 then return base:enumerate_support() end
-  local outcomes = #base.event_shape == 0 and base:enumerate_support()
-  local parts = 1
-  for _, n in ipairs(self.event_shape) do parts = parts * n end
-  if not outcomes or (#outcomes) ^ parts > LARGEST then
+  if n == 0 then return base:enumerate_support() end
+  local outcomes, parts = base:enumerate_support(), 1
+  for i = 1, n do parts = parts * self.event_shape[i] end
+  local size = core.numel(core.zeros(base.event_shape))
+  if (#outcomes) ^ parts * size > LARGEST then
     raise("Independent:enumerate_support: there must be a million combinations of single outcomes at most")
   end
   local digits = all_digits(#outcomes, parts)
   local shape = events.joined(events.joined({ #digits }, batch), self.event_shape)
-  if not are_common(outcomes) then
-    local rows = events.joined(events.joined({ #outcomes }, batch), { parts })
-    return named_by(digits, outcomes, rows):reshape(shape)
+  if #base.event_shape > 0 or not are_common(outcomes) then
+    local rows = events.joined(events.joined({ #outcomes }, batch), events.joined({ parts }, base.event_shape))
+    return named_by(digits, outcomes:reshape(rows), #batch + 2):reshape(shape)
   end
   local column = outcomes:reshape(#outcomes, -1):select(-1, 1)
   local combinations = column[digits:reshape(-1)]:reshape(events.joined({ #digits }, self.event_shape))
