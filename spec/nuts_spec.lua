@@ -248,6 +248,18 @@ describe("verdicts on chains", function ()
     assert.is_true(post.findings.ess_bulk > 400)
   end)
 
+  it("see standard deviations that are those of a far tail", function ()
+    local inverse = peri.model(function (m) m.x = peri.InverseGamma(2.05, 1) end) {}   -- its sd is 4.3
+    local light = peri.model(function (m) m.x = peri.Normal(0, 1):expand(20) end) {}
+    for _, method in ipairs { "nuts", "random_walk" } do
+      local post = inverse[method](inverse, { seed = 1 })
+      assert.is_true(post.sd.x < 3)
+      assert.equal("doubtful", post.verdict)
+      assert.matches("^the sd of x rests on a few draws %(tail shape 1%.", post.reasons[1])
+      assert.equal("ok", light[method](light, { seed = 1 }).verdict)
+    end
+  end)
+
   it("see draws that are not finite", function ()
     local post = peri.model(function (m)      -- the density goes on where x = exp(u) is infinite
       m.x = Flat(peri.constraints.positive)

@@ -22,6 +22,7 @@ local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
 local Uniform     = require "perilune.distributions.Uniform"
 local verdict     = require "perilune.inference.verdict"
+local weighted    = require "perilune.inference.weighted"
 
 local raise = errors.raise
 
@@ -371,9 +372,9 @@ local function list_of (x, otherwise)
   return list
 end
 
--- Calls fn(name, is_finite, rhat, ess_bulk, ess_tail) for elements of unobserved sites, but not for those that never
--- change, if chains move at all: the diagonal of a correlation matrix. What cannot be computed, since there are too few
--- draws or they are not finite, is as bad as can be.
+-- Calls fn(name, x, is_finite, rhat, ess_bulk, ess_tail) for elements of unobserved sites, x being their draws, but not
+-- for those that never change, if chains move at all: the diagonal of a correlation matrix. What cannot be computed,
+-- since there are too few draws or they are not finite, is as bad as can be.
 local function each_element (posed, values, found, is_stuck, fn)
   for _, site in ipairs(posed.latents) do
     local name = site.name
@@ -383,17 +384,22 @@ local function each_element (posed, values, found, is_stuck, fn)
     local bulk, tail = list_of(found.ess_bulk[name], 0), list_of(found.ess_tail[name], 0)
     for j, range in ipairs(ranges) do
       if range ~= 0 or is_stuck then
-        fn(Posterior.element_name(name, site.shape, j), range < math.huge, rhat[j], bulk[j], tail[j])
+        fn(Posterior.element_name(name, site.shape, j), x:select(2, j), range < math.huge, rhat[j], bulk[j], tail[j])
       end
     end
   end
 end
 
--- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
+-- The largest R-hat, the smallest numbers of effective draws and the heaviest tail of what second moments add up, over
+-- unobserved sites, with their elements' names.
 local function worst (posed, values, found, u)
-  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
+  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "", kf = -math.huge }
+  local n = core.shape(u)[1]
+  local weights = core.full({ n }, 1 / n)
   w.stuck = u:max(1):eq(u:min(1)):sum() > 0
-  each_element(posed, values, found, w.stuck, function (name, is_finite, rhat, bulk, tail)
+  each_element(posed, values, found, w.stuck, function (name, x, is_finite, rhat, bulk, tail)
+    local kf = weighted.second_tail(x, weights, x:mean())
+    if kf > w.kf then w.kf, w.kf_name = kf, name end
     if rhat > w.rhat then w.rhat, w.rhat_name = rhat, name end
     if bulk < w.ess_bulk then w.ess_bulk, w.ess_name = bulk, name end
     if tail < w.ess_tail then w.ess_tail, w.tail_name = tail, name end

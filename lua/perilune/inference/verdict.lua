@@ -4,7 +4,15 @@
 -- more than 0.25 sd off, but for a far narrow mode that no start reached.
 local verdict = {}
 
+local HEAVY = 0.8   -- tail shape of what second moments add up; from 1 on there is no standard deviation
+
 local function format (...) return string.format(...) end
+
+-- Of n draws with that tail shape a variance is off by some n^(shape - 1): a fifth where there are 4000 of them.
+local function heavy_text (name, shape)
+  return format("the sd of %s rests on a few draws (tail shape %.2f): report quantiles, or use a tighter prior or "
+                .. "another parameterisation", name, shape)
+end
 
 -- What speaks against a fit, the worst first: { is it so?, sentence }.
 local function findings (f)
@@ -32,9 +40,7 @@ local function findings (f)
   if f.gap >= 0.5 then
     say("not converged: fresh draws see an ELBO %.2f lower than the fit's own; more fixed draws", f.gap)
   end
-  if f.kf >= 0.8 then
-    say("the sd of %s rests on a few draws (tail shape %.2f): report quantiles, or use a tighter prior or another "
-        .. "parameterisation", f.kf_name, f.kf)
+  if f.kf >= HEAVY then list[#list + 1] = heavy_text(f.kf_name, f.kf)
   elseif f.sesd >= 0.1 then
     say("the sd of %s is known to %s only", f.sesd_name,
         f.sesd < 10 and format("%.0f %%", 100 * f.sesd) or "its order of magnitude")
@@ -85,6 +91,7 @@ local function chain_findings (w)
     say("few independent draws: %.0f of %d for %s; draw more", w.ess_bulk, w.draws, w.ess_name)
   elseif w.ess_tail < ESS * w.chains then
     say("few independent draws in the tails of %s: %.0f; draw more", w.tail_name, w.ess_tail)
+  elseif w.kf >= HEAVY and not w.infinite then list[#list + 1] = heavy_text(w.kf_name, w.kf)
   end
   if w.divergences > SHARE * w.draws then
     say("%d of %d trajectories diverged: some corner is too narrow for the step; raise target, or write the model in "
@@ -98,8 +105,8 @@ local function chain_findings (w)
 end
 
 --- The verdict on chains. `w` has chains, draws, rhat, rhat_name, ess_bulk, ess_name, ess_tail, tail_name, divergences,
--- saturated, e_bfmi, interrupted, stuck (some free number never changes), infinite (the name of an element that is not
--- always finite).
+-- saturated, e_bfmi, kf, kf_name (the tail shape of what second moments add up), interrupted, stuck (some free number
+-- never changes), infinite (the name of an element that is not always finite).
 function verdict.of_chains (w)
   local reasons = chain_findings(w)
   local is_bad = w.stuck or w.rhat >= 1.1 or w.divergences > 0.1 * w.draws or w.ess_bulk < 10 * w.chains

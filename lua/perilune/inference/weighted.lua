@@ -23,13 +23,20 @@ end
 --- Effective number of draws.
 function weighted.ess (w) return 1 / (w * w):sum() end
 
---- The largest tail shape, over columns, of what the second moments add up, and the column.
+--- The tail shape of what the second moment of a vector adds up; infinite where it cannot be told, since squares are
+-- not finite.
+function weighted.second_tail (x, w, mean)
+  local d = x - mean
+  local k = psis.tail_shape(w * d * d)
+  return k == k and k or math.huge
+end
+
+--- The largest such tail shape over columns, and the column.
 function weighted.worst_tail (x, w, mean)
   local worst, which = -math.huge, 1
   for j = 1, core.shape(x)[2] do
-    local d = x:select(2, j) - mean[j]
-    local k = psis.tail_shape(w * d * d)
-    if k > worst or k ~= k then worst, which = k == k and k or math.huge, j end
+    local k = weighted.second_tail(x:select(2, j), w, mean[j])
+    if k > worst then worst, which = k, j end
   end
   return worst, which
 end
