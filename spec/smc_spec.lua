@@ -321,6 +321,15 @@ it("doubts standard deviations that hang on a few draws", function ()
   local post = heavy({}):smc { start = "prior", rng = peri.rng(1) }
   assert.equal("doubtful", post.verdict)
   assert.matches("the standard deviation of x hangs on a few far draws", table.concat(post.reasons))
+  local inverse = peri.model(function (m) m.x = peri.InverseGamma(2.05, 1) end) {}   -- its sd is 4.3
+  for seed = 1, 2 do
+    local found = inverse:smc { seed = seed }
+    assert.is_true(found.sd.x < 3)
+    assert.equal("doubtful", found.verdict)
+  end
+  local huge = peri.model(function (m) m.x = peri.LogNormal(0, 300) end) {} :smc { seed = 1 }   -- squares overflow
+  assert.equal("doubtful", huge.verdict)
+  assert.is_true(huge.ess_bulk.x > 400 and huge.ess_bulk.x <= huge.findings.draws)
   local light = peri.model(function (m) m.x = peri.StudentT(5) end)
   assert.equal("ok", light({}):smc({ start = "prior", rng = peri.rng(1) }).verdict)
 end)

@@ -122,7 +122,7 @@ describe("a verdict", function ()
 
   it("on particles says what is wrong", function ()
     local sound = { families = 500, ess = 1000, draws = 2000, ess_name = "x", correlation = 0.1, accept = 0.5,
-                    log_evidence_error = 0.05, bridged = 1, sd_error = 0.05, sd_name = "y" }
+                    log_evidence_error = 0.05, bridged = 1, sd_error = 0.05, sd_name = "y", kf = 0.3, kf_name = "z" }
     local function says (text, changes)
       local word, reasons = verdict.of_particles(setmetatable(changes, { __index = sound }))
       assert.equal(text, table.concat(reasons, "; "))
@@ -137,6 +137,9 @@ describe("a verdict", function ()
     says("few independent draws: 300 of 2000 for x; use more particles", { ess = 300 })
     says("the standard deviation of y hangs on a few far draws, and is known to 30 % only: look at quantiles, or use "
          .. "more particles", { sd_error = 0.3 })
+    says("the sd of z rests on a few draws (tail shape 1.10): report quantiles, or use a tighter prior or another "
+         .. "parameterisation", { kf = 1.1 })
+    says("draws of x are not finite: give it a tighter prior", { infinite = "x" })
   end)
 
   it("is not bad for a gap alone, where most draws count", function ()

@@ -448,19 +448,42 @@ local function ends_of (sorted)
   return core.tensor(ends), #ends
 end
 
+-- What is worst over the elements of unobserved sites, but for those that never change: `all` has values by name, and
+-- by name lists of their effective draws and of the relative errors of their sds.
+local function worst_of (posed, all)
+  local worst = { ess = math.huge, ess_name = "", sd_error = 0, sd_name = "", kf = -math.huge }
+  for _, site in ipairs(posed.latents) do   -- in their order: of equals the first is named
+    local x = all.values[site.name]
+    x = x:reshape(core.shape(x)[1], -1)
+    local weights = core.full({ core.shape(x)[1] }, 1 / core.shape(x)[1])
+    for j, range in ipairs((x:max(1) - x:min(1)):totable()) do
+      local count, error = all.ess[site.name][j], all.off[site.name][j]
+      local element, column = Posterior.element_name(site.name, site.shape, j), x:select(2, j)
+      if not is_finite(range) then worst.infinite = worst.infinite or element
+      elseif range > 0 then
+        local kf = weighted.second_tail(column, weights, column:mean())
+        if count < worst.ess then worst.ess, worst.ess_name = count, element end
+        if error > worst.sd_error then worst.sd_error, worst.sd_name = error, element end
+        if kf > worst.kf then worst.kf, worst.kf_name = kf, element end
+      end
+    end
+  end
+  return worst
+end
+
 -- How many independent draws each value is worth, by name: particles with the same first ancestor may be alike, others
 -- are independent (Lee and Whiteley 2018). And what is worst over the elements of unobserved sites: the smallest of
--- these numbers, the largest relative error of a standard deviation, sqrt((kurtosis - 1)/(4 ess)); and how many first
--- ancestors there are.
+-- these numbers, the largest relative error of a standard deviation, sqrt((kurtosis - 1)/(4 ess)), the heaviest tail of
+-- what a second moment adds up; and how many first ancestors there are.
 local function effective (posed, values, eve)
   local order = eve:argsort()
   local ends, families = ends_of(eve[order])
   local found, flat, off = {}, {}, {}
-  local worst = { ess = math.huge, ess_name = "", sd_error = 0, sd_name = "", families = families }
   for name, value in pairs(values) do
     local shape = core.shape(value)
     local n = table.remove(shape, 1)
     local x = value:reshape(n, -1)
+    x = x / x:abs():max(1)   -- sums and squares of what is huge would be infinite
     local centred = (x - x:mean(1))[order]
     local sums = sums_of(centred, ends)
     local ess = n * (centred * centred):sum(1) / (sums * sums):sum(1)
@@ -469,13 +492,8 @@ local function effective (posed, values, eve)
     local kurtosis = (centred ^ 4):mean(1) / functions.square((centred * centred):mean(1))
     off[name] = functions.sqrt((kurtosis - 1) / (4 * ess)):reshape(-1):totable()
   end
-  for _, site in ipairs(posed.latents) do   -- in their order: of equals the first is named
-    for j, count in ipairs(flat[site.name]) do
-      local element, error = Posterior.element_name(site.name, site.shape, j), off[site.name][j]
-      if count < worst.ess then worst.ess, worst.ess_name = count, element end
-      if error > worst.sd_error then worst.sd_error, worst.sd_name = error, element end
-    end
-  end
+  local worst = worst_of(posed, { values = values, ess = flat, off = off })
+  worst.families = families
   return found, worst
 end
 

@@ -4,6 +4,8 @@
 -- more than 0.25 sd off, but for a far narrow mode that no start reached.
 local verdict = {}
 
+local NOT_FINITE = "draws of %s are not finite: give it a tighter prior"
+
 local HEAVY = 0.8   -- tail shape of what second moments add up; from 1 on there is no standard deviation
 
 local function format (...) return string.format(...) end
@@ -82,7 +84,7 @@ local function chain_findings (w)
   if w.interrupted then say("interrupted: %d draws were made", w.draws) end
   if w.chains == 1 then say("one chain: whether others would agree is not known") end
   if w.stuck then say("no chain moves: the density has no place to go to, or steps are far too large") end
-  if w.infinite then say("draws of %s are not finite: give it a tighter prior", w.infinite) end
+  if w.infinite then say(NOT_FINITE, w.infinite) end
   if w.rhat >= RHAT then
     say("the chains do not agree: R-hat of %s is %s; draw more, or give other starts", w.rhat_name,
         verdict.rhat_text(w.rhat))
@@ -124,6 +126,7 @@ local function is_below (x, limit) return x < limit end
 local function particle_findings (f)
   local list = {}
   local function say (...) list[#list + 1] = format(...) end
+  if f.infinite then say(NOT_FINITE, f.infinite) end
   if f.families < FAMILIES then
     say("all particles descend from %d of the first: use more of them, or ess nearer 1", f.families)
   end
@@ -133,6 +136,7 @@ local function particle_findings (f)
   if not is_below(f.sd_error, SD_ERROR) then
     say("the standard deviation of %s hangs on a few far draws, and is known to %.0f %% only: look at quantiles, or "
         .. "use more particles", f.sd_name, 100 * f.sd_error)
+  elseif f.kf >= HEAVY then list[#list + 1] = heavy_text(f.kf_name, f.kf)
   end
   if not is_below(f.correlation, FORGOTTEN) then
     say("the particles of some stage hardly moved (correlation %.2f), so the log evidence may be too low: start "
@@ -151,8 +155,8 @@ local function particle_findings (f)
 end
 
 --- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error, sd_error
--- (the largest of a standard deviation, relative), sd_name, bridged (the log evidence by bridge sampling), drift (of
--- particles that have not settled).
+-- (the largest of a standard deviation, relative), sd_name, kf, kf_name, infinite (as of chains), bridged (the log
+-- evidence by bridge sampling), drift (of particles that have not settled).
 function verdict.of_particles (f)
   local reasons = particle_findings(f)
   local holds = f.ess >= 40 and f.log_evidence_error < 2   -- neither is NaN, either
