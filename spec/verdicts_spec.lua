@@ -69,6 +69,18 @@ describe("a fit", function ()
     for seed = 1, 4 do assert.not_equal("ok", posed:vi { seed = seed }.verdict) end
   end)
 
+  it("finds no mode where the density only flattens out", function ()
+    local posed = peri.model(function (m)   -- flat as log s grows: it has no integral
+      m.s = peri.Flat(peri.constraints.positive)
+      m.y = Normal(0, m.s)
+    end) { y = 1 }
+    for seed = 1, 9 do
+      local post = posed:laplace { seed = seed }
+      assert.not_equal("ok", post.verdict)
+      assert.matches("^no maximum", post.reasons[1])
+    end
+  end)
+
   it("of many free numbers depends on its generator alone", function ()
     local posed = peri.model(function (m)
       m.x = Normal(0, 1):expand(700)
@@ -122,7 +134,8 @@ describe("a verdict", function ()
 
   it("on particles says what is wrong", function ()
     local sound = { families = 500, ess = 1000, draws = 2000, ess_name = "x", correlation = 0.1, accept = 0.5,
-                    log_evidence_error = 0.05, bridged = 1, sd_error = 0.05, sd_name = "y", kf = 0.3, kf_name = "z" }
+                    log_evidence_error = 0.05, bridged = 1, sd_error = 0.05, sd_name = "y", kf = 0.3,
+                    kf_name = "z" }
     local function says (text, changes)
       local word, reasons = verdict.of_particles(setmetatable(changes, { __index = sound }))
       assert.equal(text, table.concat(reasons, "; "))

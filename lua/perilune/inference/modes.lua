@@ -10,6 +10,7 @@ local Units    = require "perilune.inference.units"
 local STARTS   = 8                -- and as many again where the best end was reached once
 local WIDTHS   = { 2, 4, 8 }      -- of pairs of starts, in turn
 local RETRIES  = 100              -- where the density is not finite
+local STEP     = 0.01             -- of differences of gradients, in sds
 local POLISH   = 6                -- rounds in whitened units,
 local NEAR     = 1e-4             -- until |L'g|^2 is below
 local FORCED   = 6                -- more of these rounds where the density is not concave,
@@ -86,7 +87,7 @@ end
 --- Minus the matrix of second derivatives at u, by differences of gradients over steps in proportion to `sd`.
 function modes.curvature (density, u, sd)
   local n = density.size
-  local step = sd * 0.01
+  local step = sd * STEP
   local shifts = core.eye(n) * step
   local _, above = density:gradients(u + shifts)
   local _, below = density:gradients(u - shifts)
@@ -145,17 +146,19 @@ end
 
 --- The mode near u, as Units with `value`, the log density there; or nil. `sd` is a first idea of scales. Steps along
 -- rows of the whitened space, in which all directions have about the same scale. Where u is not near a mode yet, since
--- the scales of the free numbers lie too far apart, the first of these steps lead there.
+-- the scales of the free numbers lie too far apart, the first of these steps lead there. Differences over steps
+-- that are longer than the scales they give are those of another place, and are taken again over shorter ones.
 function modes.polish (density, u, sd)
   local forced = 0
   for _ = 1, POLISH + FORCED do
     local curvature = modes.curvature(density, u, sd)
     local l = inverse_factor(curvature)
     local value, g = density:at(u)
-    local units = l and Units.new(u, l)
+    local units, is_local = l and Units.new(u, l), true
     if l then
       local pulled = units:pull(g:reshape(1, density.size))
-      if (pulled * pulled):sum() < NEAR then
+      is_local = (sd * STEP):le(units:sd()):min() == 1
+      if is_local and (pulled * pulled):sum() < NEAR then
         units.value = value
         return units
       end
@@ -165,7 +168,7 @@ function modes.polish (density, u, sd)
       if not l then return nil end
       units = Units.new(u, l)
     end
-    u, sd = climb_within(density, units, 50), units:sd()
+    u, sd = is_local and climb_within(density, units, 50) or u, units:sd()
   end
   return nil
 end
