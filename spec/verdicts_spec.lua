@@ -81,6 +81,24 @@ describe("a fit", function ()
     end
   end)
 
+  it("weighs draws next to an edge of which no constraint tells, and says where it cannot", function ()
+    local posed = peri.model(function (m)
+      m.mu = Normal(0, 5)
+      m.y  = peri.Uniform(m.mu - 1, m.mu + 1)
+    end) { y = { 0.5, 0.7, -0.3 } }   -- mu is nearly uniform between -0.3 and 0.7
+    for _, method in ipairs { "vi", "fit" } do
+      local post = posed[method](posed, { seed = 1 })
+      assert.equal("doubtful", post.verdict)
+      assert.matches("^no Gaussian could be fitted", post.reasons[1])
+      assert.near(0.2, post.mean.mu, 0.02)
+      assert.near(math.sqrt(1 / 12), post.sd.mu, 0.01)
+    end
+    local says = "model: the log density is finite at mu = 0, but not at draws of any Gaussian around it, as where the "
+                 .. "support has an edge of which no constraint tells; try random_walk or smc"
+    assert.equal(says, refusal_of(posed.pathfinder, posed, { seed = 1 }))
+    assert.equal(says, refusal_of(posed.vi, posed, { seed = 1, steps = 10 }))
+  end)
+
   it("of many free numbers depends on its generator alone", function ()
     local posed = peri.model(function (m)
       m.x = Normal(0, 1):expand(700)

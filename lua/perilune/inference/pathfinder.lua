@@ -40,8 +40,8 @@ local function guides_of (paths)
   return #list > 0 and recipe.shares(list) or nil
 end
 
--- Follows n paths, the first of them number `first`: those that have a Gaussian, how many ended, and whether one ended
--- where the density is finite.
+-- Follows n paths, the first of them number `first`: those that have a Gaussian, how many ended, whether one ended
+-- where the density is finite, and the best such end.
 local function follow (density, start, read, first, n, rng)
   local paths = {}
   local ends, best = modes.ends(density, start, rng, {
@@ -55,7 +55,7 @@ local function follow (density, start, read, first, n, rng)
   for i = #paths, 1, -1 do
     if not paths[i].best then table.remove(paths, i) end
   end
-  return { paths = paths, ended = #ends, has_mode = best ~= nil }
+  return { paths = paths, ended = #ends, has_mode = best ~= nil, best = best and best.x }
 end
 
 -- The same by several processes, with a generator for each.
@@ -95,7 +95,7 @@ return function (posed, given)
   local found = read.comm and follow_shares(density, start, read)
                 or follow(density, start, read, 1, read.paths, read.rng)
   local paths = found.paths
-  if #paths == 0 then recipe.complain(posed, density, start) end
+  if #paths == 0 then recipe.complain(posed, density, found.best or start) end
   table.sort(paths, function (a, b) return a.elbo > b.elbo end)
   local guides = density.size <= recipe.FULL_MOST and guides_of(paths)
   local seen = guides and judge.look(posed, density, guides, read.rng) or weigh_paths(posed, density, paths, read.rng)

@@ -34,7 +34,8 @@ local function steep (posed, gradient)
   end
 end
 
---- Raises because the density or its gradient is finite nowhere, and names a site that makes it so.
+--- Raises because the density or its gradient is not finite, and names a site that makes it so: at `start` and near by,
+-- or else at draws around it.
 function recipe.complain (posed, density, start)
   local what = "log density of "
   local name, value = posed:culprit(start)
@@ -42,8 +43,13 @@ function recipe.complain (posed, density, start)
     local _, gradient = density:at(start)
     what, name, value = "gradient of the log density by ", steep(posed, gradient)
   end
+  if not name then
+    errors.raise("model: the log density is finite at %s, but not at draws of any Gaussian around it, as where the "
+                 .. "support has an edge of which no constraint tells; try random_walk or smc",
+                 posed:describe(density, start))
+  end
   errors.raise("model: the %s%s is %s where the fit starts, and not finite near by: at %s; check the data, or give "
-               .. "init", what, name or "?", show.number(value or 0 / 0), posed:describe(density, start))
+               .. "init", what, name, show.number(value), posed:describe(density, start))
 end
 
 -- Names an element that the density does not depend on, if there is one.
@@ -135,6 +141,15 @@ local function fit_modes (density, list, is_full, rng)
   return fitted
 end
 
+-- The units of modes, or around the best end, as they are: where no Gaussian has an ELBO, as next to an edge of the
+-- support of which no constraint tells, weighted draws may still be right.
+local function unfitted (density, list, best, is_mean_field, rng)
+  local found = #list > 0 and list or { recipe.units_of_end(best) }
+  if is_mean_field then found = { Units.new(best.x, modes.diagonal_sd(density, best, rng)) } end
+  for _, units in ipairs(found) do units.elbo, units.elbo_error, units.gap = -math.huge, core.nan, 0 end
+  return found
+end
+
 -- Where weights are heavy, some draw lies where the guide sees little: do paths from there end at modes that nobody
 -- saw?
 local function found_more (density, list, seen, best)
@@ -178,17 +193,19 @@ function recipe.fit (posed, options)
   local fitted
   if kind == "mean-field" then fitted = fit_diagonal(density, best, rng)
   else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, is_full, rng) end
-  if #fitted == 0 then recipe.complain(posed, density, best.x) end
+  local is_fitted, is_mean_field = #fitted > 0, kind == "mean-field"
+  if not is_fitted then fitted = unfitted(density, list, best, is_mean_field, rng) end
   report "weighing draws"
   local guides = recipe.shares(fitted)
   local seen = judge.look(posed, density, guides, rng)
-  if kind ~= "mean-field" and #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
+  if is_fitted and not is_mean_field and #list > 0 and seen.khat >= HEAVY
+     and found_more(density, list, seen, best) then
     fitted = fit_modes(density, list, is_full, rng)
     guides = recipe.shares(fitted)
     seen = judge.look(posed, density, guides, rng)
   end
   local findings = recipe.findings(posed, density, found)
-  findings.single = kind == "mean-field"
+  findings.single, findings.unfitted = is_mean_field, not is_fitted
   for _, units in ipairs(fitted) do   -- a NaN among them stays
     if findings.gap == findings.gap and not is_below(units.gap, findings.gap) then findings.gap = units.gap end
   end

@@ -33,6 +33,10 @@ local function findings (f)
     say("not converged: within the last quarter of its steps the guide moved by %.2g sd; more steps, or a larger lr",
         f.drift)
   end
+  if f.unfitted then
+    say("no Gaussian could be fitted, since the density is 0 or not finite at some draws of each, as where the "
+        .. "support has an edge of which no constraint tells; check with random_walk or smc")
+  end
   if f.points then say("the guide makes points of %s: nothing is said of their spread", f.points) end
   if f.kept > 1 and f.single then
     say("%d optima of comparable weight, of which the guide covers one: order the labels, or give init", f.kept)
@@ -60,9 +64,9 @@ local function findings (f)
 end
 
 --- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, single (the guide is of one
--- mode), drift (of a fit that has not converged), gap, kf, sesd, khat, r, r0, small, medium, moved, shift, ratio, near
--- (what the guide is like), points (sites that do not vary); khat_most where there were more draws than usual (Vehtari
--- and others 2024).
+-- mode), drift (of a fit that has not converged), unfitted (the guide is the curvature alone), gap, kf, sesd, khat, r,
+-- r0, small, medium, moved, shift, ratio, near (what the guide is like), points (sites that do not vary); khat_most
+-- where there were more draws than usual (Vehtari and others 2024).
 function verdict.of_fit (f)
   local reasons = findings(f)
   local holds = f.r >= 0.05 and f.gap < math.huge   -- neither is NaN, either
