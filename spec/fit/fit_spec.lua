@@ -90,6 +90,20 @@ describe("fit", function ()
     assert.same({ 0.25, 0.5, 0.25 }, shares:totable())
   end)
 
+  it("has errors where parameters hang together closely", function ()
+    local z = peri.Normal(0, 1):sample(20, peri.rng(1))
+    for _, spread in ipairs { 1e-2, 1e-4, 1e-6 } do
+      local x = 1 + spread * z
+      for family, name in pairs { [peri.Gamma] = "concentration", [peri.InverseGamma] = "concentration" } do
+        local fit = peri.fit(family, x)
+        assert.equal("converged", fit.verdict)
+        near(math.sqrt(2 / 20), fit.se[name] / fit.params[name], 1e-3)   -- that of the logarithm of a variance
+      end
+      local fit = peri.fit(peri.Beta, x / 2)
+      near(math.sqrt(2 / 20), fit.se.concentration1 / fit.params.concentration1, 1e-3)
+    end
+  end)
+
   it("keeps what is fixed", function ()
     local x = peri.StudentT(3, 1, 2):sample(300, rng)
     local free, fixed = peri.fit(peri.StudentT, x), peri.fit(peri.StudentT, x, { fixed = { df = 3 } })

@@ -13,6 +13,9 @@ local tensor      = require "perilune.tensor"
 
 local PART = 512    -- data that stand for all
 local STEP = 6e-6   -- of differences of gradients, cube root of the precision
+local SHARE   = 0.01   -- of a standard error, as such a step
+local SETTLED = 0.01   -- relative change of second derivatives that is none to speak of
+local ROUNDS  = 4
 
 local Likelihood = {}
 Likelihood.__index = Likelihood
@@ -253,6 +256,30 @@ local function slopes (self, u, site)
   return tensor.stack(rows)
 end
 
+-- The second derivatives at u in units along rows of `root`.
+local function curvature_along (self, u, root)
+  local _, up = self:gradients(u + root * SHARE)
+  local _, down = self:gradients(u - root * SHARE)
+  local h = ((up - down) / (2 * SHARE)):matmul(root:transpose(1, 2))
+  return (h + h:transpose(1, 2)) / 2
+end
+
+-- A root of a covariance, looked at in its own units: there minus the curvature is the unit matrix. Where parameters
+-- hang together closely (those of a Gamma law of concentration 1e8) differences along each of them have not the digits
+-- to tell, and these units lead to better ones. Nil where they do not settle, or there is no maximum; as it is where
+-- the likelihood ends next to u.
+local function settled (self, u, root)
+  local first, unit = root, core.public.eye(core.shape(root)[1])
+  for _ = 1, ROUNDS do
+    local h = -curvature_along(self, u, root)
+    if not is_finite(h:sum()) then return first end
+    if (h - unit):abs():max() <= SETTLED then return root end
+    root = h:cholesky():solve_triangular(root)
+    if not is_finite((root * root):sum()) then return nil end
+  end
+  return nil
+end
+
 --- The standard errors of the parameters at a maximum, by the names that users see, and those of u; nil where the
 -- curvature is not that of a maximum. `held` has places of u that are taken to be known.
 function Likelihood:errors (u, held)
@@ -262,6 +289,8 @@ function Likelihood:errors (u, held)
   local l = (-self:curvature(u)):index_select(1, free):index_select(2, free):cholesky()
   local root = l:solve_triangular(core.public.eye(self.size)[free])   -- root^T root is the covariance of u
   if not is_finite((root * root):sum()) then return nil end
+  root = settled(self, u, root)
+  if not root then return nil end
   local se = {}
   for _, site in ipairs(self.sites) do
     local variance = functions.square(root:matmul(slopes(self, u, site):transpose(1, 2))):sum(1)
