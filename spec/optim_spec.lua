@@ -733,6 +733,16 @@ describe("L-BFGS", function ()
     end)
   end
 
+  it("does not stop at what a single step says of all directions", function ()
+    local s = peri.tensor { 1, 1e-6 }
+    local x = peri.param { -1.2, 1e-6 }
+    local opt = optim.LBFGS(x, { max_iter = 200, max_eval = 400 })
+    local loss, converged = opt:step(closure_of(function () return rosenbrock(x / s) end))
+    assert.is_true(converged)
+    assert(loss < 1e-12, loss)
+    assert(opt.evaluations < 100)
+  end)
+
   it("stops at once where it stands at the minimum", function ()
     local x = peri.param { 0, 0, 0 }
     local opt = optim.LBFGS(x)

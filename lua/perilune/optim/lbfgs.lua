@@ -8,7 +8,8 @@
 -- Convergence is told without units: neither the scale of the objective nor those of the parameters matter. With H the
 -- inverse Hessian that the pairs know, g'Hg/2 is what is left to gain (the square of Newton's decrement). The search
 -- ends when sqrt(g'Hg) is at most tolerance_grad times the root of what the last WINDOW steps gained, or those gained
--- less than tolerance_change times |f|, or all that is left is rounding.
+-- less than tolerance_change times |f|, or all that is left is rounding. While there are fewer pairs than parameters
+-- one more step has to gain no more than that.
 --
 -- The objective must not change between evaluations: randomness has to be fixed.
 local core      = require "perilune.core"
@@ -168,17 +169,20 @@ local function remember (self, s, y)
   known[#known + 1] = { s = s, y = y, sy = sy }
 end
 
--- Is so little left to gain, if the pairs know?
-local function is_low (self, point, gained)
-  local left = math.max(self.tolerance_grad ^ 2 * gained, ULP * math.abs(point.value))
-  return point.slope == 0 or #self.memory > 0 and -point.slope <= left
+-- Do the pairs know all directions, or as many as they ever will?
+local function knows_all (self, point)
+  return #self.memory >= math.min(core.numel(point.x), self.history_size)
 end
 
--- From a point to the next one, or nil where there is no way down. The steps before have gained so much.
+-- From a point to the next one, or nil where there is no way down; and whether that was the last one. The steps before
+-- have gained so much. That little is left to gain is believed where the pairs know all directions; else a step must
+-- show it, since what they take for the curvature of the others may be wrong by any factor.
 local function advance (self, closure, point, gained)
   local d = direction(self.memory, point.gradient)
   point.t, point.slope = 0, dot(point.gradient, d)
-  if is_low(self, point, gained) then return nil end
+  local little = math.max(self.tolerance_grad ^ 2 * gained, ULP * math.abs(point.value))
+  local is_low = #self.memory > 0 and -point.slope <= little
+  if point.slope == 0 or is_low and knows_all(self, point) then return nil end
   local first = self:rate()
   if #self.memory == 0 then first = first * math.min(1, 1 / core.item(functions.abs(point.gradient):sum())) end
   local function phi (t)
@@ -189,7 +193,7 @@ local function advance (self, closure, point, gained)
   local found = line_search(phi, point, first, self.tolerance_change)
   if found == point then return nil end
   remember(self, found.x - point.x, found.gradient - point.gradient)
-  return found
+  return found, is_low and point.value - found.value <= little
 end
 
 -- Up to max_iter steps of the method. Returns the loss where the parameters are left, and whether a tolerance was
@@ -207,12 +211,13 @@ local function step (self, closure)
   for n = 1, self.max_iter do
     local gained = values[math.max(1, n - WINDOW)] - point.value
     local slow = n > WINDOW and gained <= self.tolerance_change * math.abs(point.value)
-    local found = not slow and advance(self, closure, point, gained)
-    converged = not found
-    if converged then break end
+    local found, is_last
+    if not slow then found, is_last = advance(self, closure, point, gained) end
+    converged = not found or is_last
+    if not found then break end
     point, values[n + 1] = found, found.value
     self:count_step()
-    if self.evaluations >= most then break end
+    if converged or self.evaluations >= most then break end
   end
   scatter(self, point.x)
   return point.value, converged
