@@ -333,3 +333,19 @@ it("doubts standard deviations that hang on a few draws", function ()
   local light = peri.model(function (m) m.x = peri.StudentT(5) end)
   assert.equal("ok", light({}):smc({ start = "prior", rng = peri.rng(1) }).verdict)
 end)
+
+it("doubts particles that missed a tail", function ()
+  local laws = {
+    peri.StudentT(2.2),   -- its sd is 3.3
+    peri.MixtureSameFamily(peri.Categorical { 0.98, 0.02 }, Normal(0, peri.tensor { 1, 10 })),   -- 1.7
+  }
+  for _, law in ipairs(laws) do
+    local post = peri.model(function (m) m.x = law end) {} :smc { seed = 1 }
+    assert.is_true(post.sd.x < 0.8 * law:stddev())
+    assert.equal("doubtful", post.verdict)
+    assert.matches("the sd of x is off by a factor of at least 1.[3-6]", table.concat(post.reasons))
+  end
+  local plain = peri.model(function (m) m.x, m.z = Normal(0, 1):expand(5), peri.Exponential(1) end) {} :smc { seed = 1 }
+  assert.equal("ok", plain.verdict)
+  assert.is_true(plain.findings.wide < 1.1)
+end)

@@ -171,6 +171,9 @@ describe("a verdict", function ()
     says("the sd of z rests on a few draws (tail shape 1.10): report quantiles, or use a tighter prior or another "
          .. "parameterisation", { kf = 1.1 })
     says("draws of x are not finite: give it a tighter prior", { infinite = "x" })
+    says("", { wide = 1.2, wide_name = "x" })
+    says("weighted draws from wide laws say that the sd of x is off by a factor of at least 1.50: the particles may "
+         .. "have missed a tail; check with nuts, or use start = \"prior\"", { wide = 1.5, wide_name = "x" })
   end)
 
   it("is not bad for a gap alone, where most draws count", function ()

@@ -14,12 +14,14 @@ local errors    = require "perilune.errors"
 local form      = require "perilune.form"
 local functions = require "perilune.functions"
 local matrices  = require "perilune.matrices"
+local judge     = require "perilune.inference.judge"
 local modes     = require "perilune.inference.modes"
 local opts      = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local packed    = require "perilune.packed"
 local Posterior = require "perilune.inference.posterior"
 local progress  = require "perilune.inference.progress"
+local proposal  = require "perilune.inference.proposal"
 local recipe    = require "perilune.inference.recipe"
 local Sampling  = require "perilune.inference.sampling"
 local show      = require "perilune.show"
@@ -44,6 +46,7 @@ local SHARED    = 0.25     -- of the stages' error, that the last particles may 
 local DRIFT     = 0.01     -- nats between earlier and later moves at the end that are no drift,
 local MOST_ROUNDS = 10     -- of moves until that is so
 local LEAST_RISE = 1e-12   -- of b: particles that cannot pass this are stuck
+local EVEN, LIGHT = 1 / 3, 0.7   -- of weights that can be trusted: the share that counts, the tail
 
 local ROWS = {
   { "particles", 2000, "an integer from 20", function (x) return opts.is_count(x) and x >= 20 end },
@@ -519,6 +522,30 @@ local function evidence_of (self)
   return is_better and f.bridged or f.tempered, larger(deviation, at.drift), f
 end
 
+-- A second opinion on standard deviations: those of draws from wide laws around the particles, weighted. Particles that
+-- began in a Gaussian and hardly moved since may have missed a heavy tail, where these draws are. The largest factor
+-- between the two, less two standard errors, and the element's name; nil where the weights are too uneven to tell.
+local function beside_wide_draws (self, u, values)
+  local density, n = self.density, core.shape(u)[1]
+  if density.size > recipe.FULL_MOST then return nil end
+  local even = core.full({ n }, 1 / n)
+  local units = Units.new(u:mean(1), matrices.cholesky(weighted.covariance(u, even)))
+  if not is_finite(units.log_det) then return nil end
+  local rows = proposal.around(units, judge.DRAWS, copied(self.rng))
+  local seen = judge.weigh(density, rows, proposal.log_around(units, rows), judge.DRAWS)
+  local tells = seen.r >= EVEN and seen.khat < LIGHT   -- not with NaN
+  if not tells then return nil end
+  local x = Posterior.columns(self.posed, density:report(rows))
+  x = functions.where(seen.w:gt(0):reshape(-1, 1), x, 0)   -- what has no weight need not be finite
+  local mean, sd = weighted.moments(x, seen.w)
+  local own, names = Posterior.columns(self.posed, values)
+  local _, own_sd = weighted.moments(own, even)
+  local apart = (sd / own_sd):log():abs() - 2 * weighted.sd_errors(x, seen.w, mean, sd)
+  apart = functions.where(apart:lt(math.huge), apart, 0)   -- not what never changes
+  local at = apart:argmax()
+  return math.exp(math.max(apart[at], 0)), names[at]
+end
+
 --- The Posterior, once it is reached.
 function Smc:result ()
   local at = self.at
@@ -531,6 +558,7 @@ function Smc:result ()
   local ess, f = effective(self.posed, values, eves)
   f.draws, f.accept, f.stages = core.shape(u)[1], mean_of(at.accept), at.stages
   f.correlation, f.drift = at.slowest, not at.is_settled and at.drift or nil
+  f.wide, f.wide_name = beside_wide_draws(self, u, values)
   local log_evidence, deviation, parts = evidence_of(self)
   for name, value in pairs(parts) do f[name] = value end
   f.log_evidence_error = deviation

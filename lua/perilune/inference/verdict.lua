@@ -122,6 +122,7 @@ end
 
 local FAMILIES, ERROR, FORGOTTEN = 50, 0.2, 0.3   -- first ancestors; nats; correlation over a stage
 local SD_ERROR = 0.2                              -- of a standard deviation, relative
+local FACTOR   = 1.25                             -- between standard deviations that agree
 
 -- No with NaN.
 local function is_below (x, limit) return x < limit end
@@ -142,6 +143,10 @@ local function particle_findings (f)
         .. "use more particles", f.sd_name, 100 * f.sd_error)
   elseif f.kf >= HEAVY then list[#list + 1] = heavy_text(f.kf_name, f.kf)
   end
+  if f.wide and f.wide > FACTOR then
+    say("weighted draws from wide laws say that the sd of %s is off by a factor of at least %.2f: the particles may "
+        .. "have missed a tail; check with nuts, or use start = \"prior\"", f.wide_name, f.wide)
+  end
   if not is_below(f.correlation, FORGOTTEN) then
     say("the particles of some stage hardly moved (correlation %.2f), so the log evidence may be too low: start "
         .. "nearer, or write the model in other coordinates", f.correlation)
@@ -159,8 +164,9 @@ local function particle_findings (f)
 end
 
 --- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error, sd_error
--- (the largest of a standard deviation, relative), sd_name, kf, kf_name, infinite (as of chains), bridged (the log
--- evidence by bridge sampling), drift (of particles that have not settled).
+-- (the largest of a standard deviation, relative), sd_name, kf, kf_name, infinite (as of chains), wide, wide_name (the
+-- factor by which weighted draws say that an sd is off, if they tell), bridged (the log evidence by bridge sampling),
+-- drift (of particles that have not settled).
 function verdict.of_particles (f)
   local reasons = particle_findings(f)
   local holds = f.ess >= 40 and f.log_evidence_error < 2   -- neither is NaN, either

@@ -41,11 +41,16 @@ function weighted.worst_tail (x, w, mean)
   return worst, which
 end
 
---- The largest relative Monte Carlo error of a standard deviation, and the column.
-function weighted.worst_sd_error (x, w, mean, sd)
+--- The relative Monte Carlo errors of standard deviations, of each column.
+function weighted.sd_errors (x, w, mean, sd)
   local d = x - mean
   local excess = (d * d - sd * sd) * w:reshape(-1, 1)
-  local errors = 0.5 * (excess * excess):sum(1):sqrt() / (sd * sd)
+  return 0.5 * (excess * excess):sum(1):sqrt() / (sd * sd)
+end
+
+--- The largest of them, and the column.
+function weighted.worst_sd_error (x, w, mean, sd)
+  local errors = weighted.sd_errors(x, w, mean, sd)
   return errors:max(), errors:argmax()
 end
 
