@@ -176,6 +176,7 @@ describe("functions of rows", function ()
                peri.tensor { { 3, 1, 3, -2 }, { 1, 1, 1, 2 } } },
     reorder  = { peri.tensor { { 1, 2, 4 }, { 3, 1, 7 } }, peri.tensor { 3, 1, 2 } },
     quantile = { peri.tensor { { 3, 1, 2 }, { 1, 5, 2 } }, peri.tensor { 0.3, 0.9 } },
+    low_rank_factor = { 0.5 * peri.Normal(0, 1):sample({ 2, 3, 2 }, peri.rng(1)), peri.tensor { 0.4, 1, 0.7 } },
     tril     = { peri.ones(2, 3, 4), peri.tensor(1) },
     triu     = { peri.ones(2, 3, 4), peri.tensor(1) },
   }
