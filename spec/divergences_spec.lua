@@ -310,3 +310,30 @@ describe("js_divergence with a mixture of intervals", function ()
     assert.near(expected, (peri.js_divergence(peri.Uniform(0, 3), q)), 1e-14)
   end)
 end)
+
+describe("Averages over draws", function ()
+  local q = MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } })
+  local function moved (a)   -- as Normal(a, 1) and a number like that of q
+    local loc = peri.stack({ a, 0 * a }, -1):unsqueeze(1)
+    return peri.MixtureSameFamily(peri.Categorical { 1 }, MultivariateNormal { loc = loc, scale_tril = peri.eye(2) })
+  end
+
+  it("have the slopes of the law that is drawn from", function ()
+    for name, single in pairs {
+      js_divergence    = function (a) return (peri.js_divergence(Normal(a, 1), Normal(0, 1))) end,
+      renyi_divergence = function (a) return (peri.renyi_divergence(Normal(a, 1), Normal(0, 1), 0.5)) end,
+      cross_entropy    = function (a) return (peri.cross_entropy(Normal(a, 1), Normal(0, 1))) end,
+    } do
+      local function value (a)
+        local alpha = name == "renyi_divergence" and 0.5 or nil
+        local opts = { samples = 100000, rng = peri.rng(1) }
+        local function call (...) return (peri[name](moved(a), q, ...)) end
+        return alpha and call(alpha, opts) or call(opts)
+      end
+      for _, a in ipairs { 0.7, -1.5 } do
+        local expected, got = peri.grad(single)(a), peri.grad(value)(a)
+        assert.near(expected, got, 0.03 * math.abs(expected), name)
+      end
+    end
+  end)
+end)

@@ -354,6 +354,16 @@ local function shaped (p, x)
   return as_tensor(x):expand(p.batch_shape)
 end
 
+-- Values at draws x of p, where p depends on parameters with the slopes of its density: E f' + E (f - c) (log p)',
+-- with any c. Draws stay where they are.
+local function weighted (p, x, values)
+  local log_p = as_tensor(p:log_prob(x))
+  if not core.tracked(log_p) then return values end
+  local bare, moved = values:detach(), where(functions.isfinite(log_p), log_p - log_p:detach(), 0)
+  local centred = bare - bare:mean(1)
+  return values + where(functions.isfinite(centred), centred, 0) * moved
+end
+
 --- E[f(X)], X from p, and an estimate of its error, found as KL(p || q) would be; p and q have one batch.
 -- opts: samples, rng; rtol, atol, parts and purse of an integral.
 function fallback.expectation (p, q, f, opts)
@@ -370,8 +380,9 @@ function fallback.expectation (p, q, f, opts)
   end
   if not has(p, "sample") then refuse(p) end
   local n = opts.samples or SAMPLES
-  local values = as_tensor(f(p:sample(n, opts.rng)))
-  return shaped(p, values:mean(1)), shaped(p, values:std(1) / math.sqrt(n))
+  local x = p:sample(n, opts.rng)
+  local values = as_tensor(f(x))
+  return shaped(p, weighted(p, x, values):mean(1)), shaped(p, values:std(1) / math.sqrt(n))
 end
 
 --- E[g(log q(X) - log p(X))], X from p, and an estimate of its error.
