@@ -337,3 +337,22 @@ describe("Averages over draws", function ()
     end
   end)
 end)
+
+it("What is masked in one of two laws does not count in any divergence", function ()
+  local p, q = peri.Dirichlet { 1, 2, 3 }, peri.Dirichlet { 2, 2, 2 }
+  local first = peri.Masked(p, { true, false })
+  for _, pair in ipairs { { first, q }, { p, peri.Masked(q, { true, false }) }, { first, peri.Masked(q, true) } } do
+    for name, alpha in pairs { cross_entropy = false, js_divergence = false, jeffreys = false, renyi_divergence = 2 } do
+      local function call (a, b)
+        local opts = { samples = 100, rng = peri.rng(1) }
+        if alpha then return peri[name](a, b, alpha, opts) end
+        return peri[name](a, b, opts)
+      end
+      local value, error = call(pair[1], pair[2])
+      assert.near(call(p:expand(2), q:expand(2))[1], value[1], 1e-14)
+      assert.same({ 0, 0 }, { value[2], error[2] })
+    end
+  end
+  assert.equal(0, (peri.js_divergence(peri.Masked(Normal(0, 1), false), Normal(1, 1))))
+  assert.equal(0, (peri.cross_entropy(Normal(0, 1), peri.Masked(Normal(1, 1), false))))
+end)

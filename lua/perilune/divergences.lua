@@ -42,6 +42,15 @@ local function with_share (opts, purse, part)
 end
 
 
+-- What is masked in one of them does not count, as of KL: the mask of both, if there is one, and the laws without it.
+local function unmasked (p, q)
+  local a, b = rawget(p, "mask"), rawget(q, "mask")
+  return (a or b) and (a or 1) * (b or 1), a and p.base or p, b and q.base or q
+end
+
+local function where_counted (mask, value, error) return where(mask, value, 0), where(mask, error, 0) end
+
+
 -- Sums of divergences --------------------------------------------------------------
 
 --@ peri.cross_entropy(p, q, options) -> number or Tensor, number or Tensor
@@ -53,8 +62,10 @@ end
 function divergences.cross_entropy (p, q, opts, ...)
   errors.no_more("cross_entropy(p, q, opts)", ...)
   fallback.check("cross_entropy", p, q, opts)
-  local function expectation (a, b, options)
-    return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, options or opts)
+  local mask, a, b = unmasked(p, q)
+  if mask then return where_counted(mask, divergences.cross_entropy(a, b, opts)) end
+  local function expectation (from, of, options)
+    return fallback.expectation(from, of, function (x) return -of:log_prob(x) end, options or opts)
   end
   local on_line = #p.event_shape == 0
   local entropy = not on_line and attempt.method(p, "entropy")   -- rows and matrices may have none
@@ -134,6 +145,8 @@ end
 function divergences.js_divergence (p, q, opts, ...)
   errors.no_more("js_divergence(p, q, opts)", ...)
   fallback.check("js_divergence", p, q, opts)
+  local mask, a, b = unmasked(p, q)
+  if mask then return where_counted(mask, divergences.js_divergence(a, b, opts)) end
   p, q = fallback.alike(p, q)
   if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2), p:batched(0) end
   local separate = fallback.are_apart(p, q)
@@ -239,6 +252,8 @@ function divergences.renyi_divergence (p, q, alpha, opts, ...)
     local found = kl.kl_explain(p, q, opts)
     return found.value, found.error
   end
+  local mask, a, b = unmasked(p, q)
+  if mask then return where_counted(mask, divergences.renyi_divergence(a, b, alpha, opts)) end
   local closed = closed_form(p, q)
   if closed then
     local value = closed(p, q, alpha)
