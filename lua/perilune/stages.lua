@@ -537,6 +537,7 @@ end
 local function fills (map, support, image)
   if not support or hulls.is_wide(support) then return false end
   if support == map.domain then return image == map.codomain end
+  if stages.is_kind(map, "Reshape") then return support.base ~= nil and image.base == support.base end
   if support.dims and map.domain.event_dim == 0 then return fills(map, support.base, image.base or image) end
   return not support.is_discrete and support.low ~= nil and (type(map.sign) == "number" or image ~= map.codomain)
 end

@@ -174,7 +174,12 @@ describe("TransformedDistribution", function ()
   end)
 
   it("has supports that are images", function ()
+    local square = transforms.Reshape({ 4 }, { 2, 2 })
     for _, case in ipairs {
+      { peri.LogNormal({ 1, 2, 3, 4 }, 1), square, constraints.independent(constraints.positive, 2) },
+      { peri.Independent(peri.LogNormal({ 1, 2, 3, 4 }, 1), 1), { square, transforms.Affine(1, -1) },
+        constraints.independent(constraints.less_than(1), 2) },
+      { peri.Uniform({ 1, 2, 3, 4 }, 5), square, constraints.independent(constraints.real, 2) },
       { peri.Exponential(1), transforms.Exp(), constraints.greater_than_eq(1) },
       { peri.Normal(0, 1), { transforms.Exp(), transforms.Affine(2, -1) }, constraints.less_than(2) },
       { peri.Uniform(0, 2), transforms.Power(2), constraints.interval(0, 4) },

@@ -32,6 +32,12 @@ return transform.kind("Reshape", {
   log_det = function (self, x) return core.zeros(reshaped(core.shape(x), self.in_shape, {})) end,
   forward_shape = function (self, shape) return reshaped(shape, self.in_shape, self.out_shape) end,
   inverse_shape = function (self, shape) return reshaped(shape, self.out_shape, self.in_shape) end,
+  image = function (self, c)   -- elements stay what they are, if all are alike
+    transform.check_constraint(self, c)
+    local base, rank = c.base, (c.dims or 0) - #self.in_shape
+    local are_alike = base and rank >= 0 and type(base.low) == "number" and type(base.high) == "number"
+    return are_alike and constraints.independent(base, rank + #self.out_shape) or self.codomain
+  end,
 }, function (self, in_shape, out_shape)
   in_shape, out_shape = core.to_shape(in_shape, "Reshape: in_shape"), core.to_shape(out_shape, "Reshape: out_shape")
   if size_of(in_shape) ~= size_of(out_shape) then
