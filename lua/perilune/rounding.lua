@@ -49,11 +49,13 @@ function rounding.of_log_prob (d)
   end
 end
 
--- Logits of probabilities are rounded: they move KL by no more than the sum of |p - q|, which is sqrt(2 KL) at most.
+-- Logits of probabilities are rounded: they move KL by no more than the sum of |p - q|, which is sqrt(2 KL) at most,
+-- times what they are off by, and the square of that.
 local function of_logits (d, value, has_rows)
   local size = where(functions.isfinite(d.logits), abs(d.logits), 0)
   if has_rows then size = size:max(-1) end
-  return ULPS * (1 + size) * functions.sqrt(2 * functions.maximum(d.total_count or 1, 1) * abs(value))
+  local off = ULPS * (1 + size) * functions.sqrt(functions.maximum(d.total_count or 1, 1))
+  return off * (functions.sqrt(2 * abs(value)) + off)
 end
 
 local CAREFUL = 2.0 ^ 16   -- a factor that loses more than this is computed with twice the digits
@@ -65,7 +67,8 @@ local function of_factor (l, value)
   local lost = (squares / functions.square(matrices.diagonal(l))):max(-1)
   local spread = abs(matrices.triangular_inverse(l)):matmul(functions.sqrt(squares):unsqueeze(-1)):squeeze(-1):max(-1)
   local part = 2.0 ^ -52 * where(functions.le(lost, CAREFUL), functions.square(spread), 1)
-  return part * (abs(value) + core.shape(l)[core.rank(l)])
+  local side, size = core.shape(l)[core.rank(l)], abs(value)
+  return part * (size + functions.sqrt(2 * side * size) + part * side)
 end
 
 --- What a KL divergence of this value is off by as operands of d follow from other parameters, that were given.
