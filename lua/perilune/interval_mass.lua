@@ -67,16 +67,18 @@ local function uncensored (law, a, b) return where(lt(a, law.low), -INF, a), whe
 --- The mixture that a law is, or is made of by monotone transforms and censoring, with the preimages of an interval;
 -- nil for others.
 function interval_mass.untransformed (law, a, b)
-  while law.transforms or law.map or law.has_mass_at_ends do
+  while law and not law.component_distribution do
     local maps = law.transforms or { law.map }
     for i = #maps, 1, -1 do
-      if not maps[i].sign then return nil end
-      a, b = preimages(maps[i], a, b)
+      local map = maps[i]
+      if type(map) ~= "table" or not map.sign then return nil end
+      a, b = preimages(map, a, b)
     end
-    if law.has_mass_at_ends then a, b = uncensored(law, a, b) end
+    if law.has_mass_at_ends then a, b = uncensored(law, a, b)
+    elseif #maps == 0 then return nil end
     law = law.base_dist or law.below or law.base
   end
-  if law.component_distribution then return law, a, b end
+  return law, a, b
 end
 
 -- A mass of the base and its error, or where it is far off what components tell that the base is made of.
