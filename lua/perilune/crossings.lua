@@ -56,8 +56,9 @@ local function approach (gap_at, s)
   s.b, s.gap_b = x, gap
 end
 
---- Adds the places of kinks, at log(u/(1 - u)), to a list of tensors of the batch of p, INF where there is none.
-function crossings.add (record, p, q, list)
+--- Adds the places of kinks, at log(u/(1 - u)), to a list of tensors of the batch of p, INF where there is none. They
+-- are searched for while the purse affords that and so many quantiles `more`; where it ends they are only near.
+function crossings.add (record, p, q, list, purse, more)
   if not record then return end
   local s, _, is_change, gap_a, gap_b = changes(record)
   local n = #is_change
@@ -73,7 +74,11 @@ function crossings.add (record, p, q, list)
   end
   local state = { a = ends_at(1), b = ends_at(2), gap_a = gap_a[index], gap_b = gap_b[index] }
   local function gap_at (x) return core.bare(quantile_gaps.at(p, q, x, {})) end
-  for _ = 1, ROUNDS do approach(gap_at, state) end
+  for round = 1, ROUNDS do
+    if round > 1 and not purse:affords(count, more) then break end
+    purse:lap(count)
+    approach(gap_at, state)
+  end
   local found = where(is_change[index], state.b, math.huge)
   for k = 1, count do list[#list + 1] = found:select(1, k) end
 end

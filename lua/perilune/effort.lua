@@ -291,7 +291,10 @@ function Purse:prices ()
   return function (size) return of_rounds + size * of_points end
 end
 
---- Is there enough for another lap, of this size?
-function Purse:affords (size) return spent(self) + self:prices()(size) <= self.limit end
+--- Is there enough for another lap, of this size, and perhaps for one more?
+function Purse:affords (size, more)
+  local price = self:prices()
+  return spent(self) + price(size) + (more and price(more) or 0) <= self.limit
+end
 
 return effort

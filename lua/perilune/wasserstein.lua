@@ -335,7 +335,7 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
   if is_infinite(rest) then return fallback.infinite(p, q), INF end
   if doubt then known, doubt = known + rest:sum(1), doubt + rest_error:sum(1) end
   if not breaks then return known, doubt end
-  crossings.add(first.seen, p, q, gaps)
+  crossings.add(first.seen, p, q, gaps, purse, quantiles_of(breaks) + more)
   value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse, breaks, rest, rest_error)
   error = error + blurred(value, order, step)
   if not doubt then return value, error end
