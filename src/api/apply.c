@@ -27,7 +27,8 @@ static double apply_to_numbers (const Binding *b, const double number[]) {
 static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) {
   const double *in[KERNEL_MAX_IN];
   for (int k = 0; k < b->operands; k++) in[k] = o->in[k]->data;
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o);
+  Recording r;
+  binding_recording(L, &r, b, NODE_ELEMENTWISE, o);
   if (!engine_is_tracked(r.state, r.n, r.in)) {
     double out;
     b->kernel->value(1, in, &out);
@@ -67,7 +68,8 @@ int bound_apply (lua_State *L) {
   if (look == LOOK_OTHER && b->is_operator && o.in[1] == NULL
       && apply_other_operator(L, b)) return 1;
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
-    Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
+    Recording call;
+    binding_call(&call, b, NODE_ELEMENTWISE, &o);
     if (b->state->deferring > 0 && engine_defer(L, &call)) return 1;
     if (kernel_partials_read(b->kernel) != READ_ALL && b->is_recorded
         && engine_defer_linear(L, &call)) return 1;
@@ -78,7 +80,8 @@ int bound_apply (lua_State *L) {
   }
   if (o.rank == 0) return apply_to_singles(L, b, &o);
   plan(L, &loop, b, &o);
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, &o);
+  Recording r;
+  binding_recording(L, &r, b, NODE_ELEMENTWISE, &o);
   r.loop = &loop;
   if (engine_defer_recorded(L, &r)) return 1;
   Tensor *out = engine_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
@@ -101,7 +104,8 @@ int bound_sum (lua_State *L) {
   }
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
-  Recording r = binding_recording(L, b, NODE_SUM, &o);
+  Recording r;
+  binding_recording(L, &r, b, NODE_SUM, &o);
   r.loop = &loop;
   if (engine_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);

@@ -77,10 +77,20 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
    takes them. (rows.c) */
 void api_check_events (lua_State *L, const Binding *b, int first, const Operands *operands);
 
-/* The call as it is: kernel and operands, which were looked at. */
-static inline Recording binding_call (const Binding *b, NodeKind kind, const Operands *o) {
-  return (Recording) {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
-                      .n = b->operands, .base = o->base, .in = o->in};
+/* The call as it is: kernel and operands, which were looked at. (Written field by field to where it is used: a
+   copy reads in one piece what was written in several, which a processor waits for.) */
+static inline void binding_call (Recording *r, const Binding *b, NodeKind kind, const Operands *o) {
+  r->state = b->state;
+  r->who = b->who;
+  r->kind = kind;
+  r->kernel = b->kernel;
+  r->n = b->operands;
+  r->base = o->base;
+  r->in = o->in;
+  r->dimensions = 0;
+  r->loop = NULL;
+  r->source = NULL;
+  r->always = false;
 }
 
 /* The operands that are recorded of a call of a kernel without partials: all of them for a flat
@@ -88,11 +98,10 @@ static inline Recording binding_call (const Binding *b, NodeKind kind, const Ope
 int binding_recorded_operands (lua_State *L, const Binding *b, const Operands *operands);
 
 /* What is recorded of a result of the operands. */
-static inline Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
-                                           const Operands *o) {
-  Recording r = binding_call(b, kind, o);
-  if (!b->is_recorded) r.n = binding_recorded_operands(L, b, o);
-  return r;
+static inline void binding_recording (lua_State *L, Recording *r, const Binding *b, NodeKind kind,
+                                      const Operands *o) {
+  binding_call(r, b, kind, o);
+  if (!b->is_recorded) r->n = binding_recorded_operands(L, b, o);
 }
 
 /* The functions that are bound: apply.c, sample.c, rows.c. */

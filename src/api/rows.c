@@ -73,7 +73,8 @@ int bound_rows (lua_State *L) {
   RowsPlan rows;
   binding_arguments(L, b);
   plan(L, b, &o, &rows);
-  Recording r = binding_recording(L, b, NODE_ROWS, &o);
+  Recording r;
+  binding_recording(L, &r, b, NODE_ROWS, &o);
   Tensor *out = engine_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);
   int result = lua_gettop(L);
   if (out->size == 0) return 1;

@@ -20,7 +20,7 @@ typedef struct Tensor {
   double *data;
   size_t size;                  /* number of elements */
   ptrdiff_t *shape, *stride;    /* behind the header, in the same block */
-  int rank;
+  int16_t rank;
   bool is_view;                 /* of elements that another block holds */
   bool awaited;                 /* something that waits may read its elements */
   uint32_t writes;              /* since its elements were first set */
