@@ -38,11 +38,15 @@ local function sum_price (d)
   return mean_price(POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, most)))
 end
 
+-- Integrals over as narrow a peak as of a vast noncentrality take many panels, up to where they are in closed form.
+local function is_vast (noncentrality) return functions.gt(noncentrality, 1e11) * functions.lt(noncentrality, 1e18) end
+
 -- Of moderate noncentrality they are sums, else integrals, as they are where df2 is next to nothing; where tails have
 -- few digits, since df2 is no normal number, searches are much longer.
 local function quotient_price (d)
   local a, b = bare(d.noncentrality), bare(d.df2)
-  local each = functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60)
+  local integral = functions.where(is_vast(a), 250, 60)
+  local each = functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, integral)
   return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 20, 80)))
 end
 
@@ -72,7 +76,8 @@ local TAILS = {
 -- A sum, or of a large noncentrality an integral, of two parts where df1 is small; far from the mass, where other laws
 -- may ask for it, that takes three times as long.
 local function quotient_density (d)
-  local a, integral = bare(d.noncentrality), functions.where(functions.lt(bare(d.df1), 2), 24, 12)
+  local a = bare(d.noncentrality)
+  local integral = functions.where(functions.lt(bare(d.df1), 2), 24, 12) * functions.where(is_vast(a), 6, 1)
   return mean_price(functions.where(functions.le(a, 2e4), 0.3 + 0.05 * functions.minimum(a, 2e4) ^ 0.5, integral))
 end
 

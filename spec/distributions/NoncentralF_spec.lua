@@ -116,4 +116,29 @@ describe("NoncentralF", function ()
       assert.near(1, d:cdf(x) / math.exp(below), 1e-12)
     end
   end)
+
+  -- With df1 next to 0 there are exp(-noncentrality/2) at 0 and a law of scale noncentrality/df1 beyond.
+  it("has densities, tails and quantiles where its scale is beyond all numbers", function ()
+    local d = peri.NoncentralF(1e-310, 1e10, 1)
+    assert.near(math.log(5e-311) + math.log(1.5) - 0.5, d:log_prob(1), 1e-9)
+    for _, df1 in ipairs { 1e-310, 2 ^ -1000, 2 ^ -990, 1e-280 } do
+      for _, df2 in ipairs { 3, 1e4, 1e10 } do
+        for _, x in ipairs { 5e-324, 1e-200, 1e-25, 1e-10, 1 } do
+          assert.near(-0.5, peri.NoncentralF(df1, df2, 1):log_cdf(x), 1e-14)
+        end
+      end
+    end
+    for _, noncentrality in ipairs { 1, 1e3, 1e5, 1e9, 1e12 } do
+      local far, near = peri.NoncentralF(2 ^ -1030, 1, noncentrality), peri.NoncentralF(2 ^ -990, 1, noncentrality)
+      for _, x in ipairs { 1e290, 1e306 } do
+        assert.near(1, far:log_cdf(x) / near:log_cdf(x * 2 ^ -40), 1e-12)
+        assert.near(1, far:log_prob(x) / (near:log_prob(x * 2 ^ -40) - 40 * math.log(2)), 1e-12)
+      end
+    end
+    local vast = peri.NoncentralF(5e-324, 2.4e-4, 2 ^ 40)
+    for _, level in ipairs { 1e-300, 1e-9, 0.3, 0.9 } do
+      assert.equal(math.huge, vast:icdf(level))
+      assert.equal(math.huge, vast:isf(level))
+    end
+  end)
 end)

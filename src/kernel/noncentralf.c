@@ -67,7 +67,10 @@ static double y_at (const Place *p, double t) {
 /* log(y g(y)) at y e^t; where that is next to nothing only K = 0 and K = 1 count */
 static double log_share (const Place *p, double t) {
   double y = y_at(p, t), m = p->s.m;
-  if (y < TINY) return fma(m, p->log_y + t, -p->s.a) - vlgamma_pos(m) + vlog1p(p->s.a / m * y);
+  if (y < TINY) {
+    double log_y = p->log_y + t, more = vlogaddexp(0, vlog(p->s.a) - vlog(m) + log_y);
+    return fma(m, log_y, -p->s.a) - vlgamma_pos(m) + more;
+  }
   return marcum_log_density(p->s.m, p->s.a, y) + p->log_y + t;
 }
 
@@ -438,10 +441,14 @@ static void slopes (const double *at, double *dx) {
   dx[2] = 0.5 * at[0] * (s.a == MOST ? unit_by_a(at) : d.by_a);
 }
 
+/* is nearly all above x, with a peak too far from x to be found? */
+static int is_far_below (Shape s, double x) { return s.a > 1 && s.m * x < 1e-13 * (s.m + s.a); }
+
 /* at {x, df1, df2, noncentrality}, x in units */
 static double standard_log_tail (const double v[], int upper) {
   Shape s = shape_at(v);
-  if (!is_flat(s) && v[0] == inside(s, v[0])) return log_integral(s, v[0], upper);
+  if (!is_flat(s) && v[0] == inside(s, v[0]))
+    return upper && is_far_below(s, v[0]) ? vlog1mexp(log_integral(s, v[0], 0)) : log_integral(s, v[0], upper);
   Tail t = small_tail(s, v[0]);
   return t.upper == upper ? t.log : vlog1mexp(t.log);
 }
@@ -455,7 +462,7 @@ static double quantile_near (Shape s, double p, int upper) {
   if (is_flat(s)) return clamp(vexp(part / s.b + vlog(s.b) - vlog(s.m)), 1e-300, 1e300);
   if (s.b > B_MOST) return marcum_near(s.m, s.a, p, upper) / s.m;
   double mean = s.m + s.a, m = mean / (s.m + 2 * s.a) * mean, none = p * vexp(s.a);
-  double x = mean / s.m * gamma_quotient_quantile(m, s.b, p, upper);
+  double x = fmin(mean / s.m, 1e300) * gamma_quotient_quantile(m, s.b, p, upper);
   if (!upper && none < 1) x = fmin(x, gamma_quotient_quantile(s.m, s.b, none, 0));
   return clamp(x, 1e-300, 1e300);
 }

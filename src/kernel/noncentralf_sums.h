@@ -26,8 +26,9 @@ static inline double log_beta_power (double a, double b, BetaOdds o) {
     double small = -vlog1p(vexp(-fabs(o.log)));
     return fma(a, fmin(o.log, 0) + small, b * (small - fmax(o.log, 0))) - log_beta(a, b);
   }
-  double n = a + b, gap = b * o.x - a * o.y;
-  return fma(a, deviation(gap / a, n * o.x / a), b * deviation(-gap / b, n * o.y / b))
+  double n = a + b, gap = b * o.x - a * o.y, few = n * o.x / a;
+  if (a < 1e-200) few = fmax(few, 0x1p-1074);   /* a log x is nothing, but x too small for a number */
+  return fma(a, deviation(gap / a, few), b * deviation(-gap / b, n * o.y / b))
          + log_peak(a, b);
 }
 
@@ -41,10 +42,11 @@ static inline double log_term (const Series *r, double j) {
   return poisson_log_prob(j, r->s.a) + log_beta_power(m, r->s.b, r->odds) - vlog(m);
 }
 
-/* t_(j+1)/t_j */
+/* t_(j+1)/t_j; X may be too small to have its digits */
 static inline double term_ratio (const Series *r, double j) {
-  double m = r->s.m + j;
-  return r->s.a / (j + 1) * r->odds.x * ((m + r->s.b) / (m + 1));
+  double m = r->s.m + j, size = (m + r->s.b) / (m + 1);
+  double share = r->odds.x > 1e-290 ? r->odds.x * size : vexp(r->odds.log + vlog(size));
+  return r->s.a / (j + 1) * share;
 }
 
 /* the greater root of j^2 + b j + c, or 0 */
