@@ -146,6 +146,10 @@ local function deep_quantile (self, target, upper, deep)
   if not any(deep) then return start end
   local off = abs(where(upper, self.above_first, self.below_last) - target)
   start = where(deep * gt(off, 2 ^ -49 * abs(target)), inside(self, start), start)
+  local outermost = inside(self, where(upper, self.last, self.first))   -- beyond it there are no numbers to search
+  local is_there = deep * functions.ge(one_tail(base, outermost, upper), target)
+  start, deep = where(is_there, outermost, start), deep * (1 - is_there)
+  if not any(deep) then return start end
   return quadrature.root(function (x, at)
     x = where(at.deep, x, 0 / 0)   -- which costs nothing
     local reached, goal = one_tail(base, x, at.upper), at.goal
