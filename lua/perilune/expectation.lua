@@ -40,7 +40,7 @@ local PANELS   = 96       -- of either half of an element that are cut: some 900
 -- In units of effort.lua: what an expectation of an element may cost; of a point, quadrature with f, and a step along
 -- a path.
 local BUDGET, POINT, STEP = 12000, 0.2, 0.2
-local MOST_FIRST = 1   -- times what is left that first panels may take: most digits come from them
+local MOST_FIRST = 2   -- times what is left that first panels may take: most digits come from them
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
