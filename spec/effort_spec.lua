@@ -224,6 +224,7 @@ local PATHS = {
   { peri.NoncentralT(3.3, 2), 100 },
   { peri.VonMises(1, 2), 100 },
   { mix(peri.NoncentralT({ 1e150, 3.27 }, { 7.2, -5 }, { -8.6, 9.3 }), 1e-300, 1), 200 },
+  { peri.Truncated(peri.NoncentralF(5, 10, 1e5), 0, 1), 120 },   -- the mass is next to an end
 }
 
 -- p, q, points: the density of a dear law is looked at as well

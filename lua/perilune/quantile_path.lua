@@ -20,7 +20,7 @@ local exp, log, le, gt, ge = functions.exp, functions.log, functions.le, functio
 local any, rows = batches.any, batches.rows
 local INF     = math.huge
 local BLURRED = 2 ^ -24   -- closer to an end than this part of itself a quantile has lost digits of the distance
-local LEAST   = 4         -- levels of t that quantiles must reach before that
+local LEAST   = 3         -- a level of t that quantiles must reach before that
 local ASTRAY  = 1e-6      -- a path that misses more of the mass has left the law
 local WORTH   = 1.2       -- quantiles that cost more than this, in units of effort.lua
 local EXACT   = 2 ^ -40   -- a mass whose error is no more than this says how densities are rounded
@@ -106,7 +106,7 @@ end
 
 -- Do the quantiles that are known lead far enough for all of the mass? In a half that the range cuts all must be.
 local function is_whole (nodes, t, range)
-  local reach = gt((nodes.good * t):max(1), LEAST)
+  local reach = ge((nodes.good * t):max(1), LEAST)
   if not range then return not any(1 - reach) end
   local is_cut, is_open = range.is_cut:reshape(-1), range.is_open:reshape(-1)
   return not any(is_open * (1 - where(is_cut, nodes.good:min(1), reach)))
