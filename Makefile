@@ -452,7 +452,8 @@ $(OTHER_LUAS): need-luas
 bench-luas: need-luas
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(call other,luajit) $(JOBS) build/luajit/perilune/core.so
-	@$(LUA) bench/luas.lua $(LUA) $(BUILD) luajit build/luajit
+	@$(LUA) bench/luas.lua 'Lua 5.4' $(LUA) $(BUILD) \
+	  'Lua 5.4, incremental' "$(LUA) -e 'collectgarbage \"incremental\"'" $(BUILD) LuaJIT luajit build/luajit
 
 LOVE = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' LUA_CPATH='$(CURDIR)/build/luajit/?.so;;'
 love: need-love

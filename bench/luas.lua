@@ -1,9 +1,9 @@
 --- The same calls in Lua 5.4 and in LuaJIT: what does each cost?
 --
 --   make bench-luas
---   lua bench/luas.lua LUA1 BUILD1 LUA2 BUILD2   times in both, and the ratios of the second to the first
+--   lua bench/luas.lua NAME LUA BUILD ...   times in each of these, and the ratios of the last to the others
 --
--- The two run by turns, each call in processes of its own: a collector's time depends on all that lives. The shortest
+-- They run by turns, each call in processes of its own: a collector's time depends on all that lives. The shortest
 -- time of the processor counts, so that other programs on the machine matter little.
 local ROUNDS, SECONDS = 7, 0.03
 
@@ -49,31 +49,52 @@ if arg[1] == "worker" then
 end
 
 
--- The two by turns ---------------------------------------------------------------------------
+-- All by turns -------------------------------------------------------------------------------
+
+local luas = {}
+for i = 1, #arg, 3 do luas[#luas + 1] = { name = arg[i], command = arg[i + 1], build = arg[i + 2] } end
+local last = luas[#luas]
 
 -- The lines that a worker prints.
-local function lines_of (lua, build, name)
+local function lines_of (lua, name)
   local pipe = assert(io.popen(string.format(
-    "LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='%s/?.so;;' %s bench/luas.lua worker %s", build, lua,
+    "LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='%s/?.so;;' %s bench/luas.lua worker %s", lua.build, lua.command,
     name and "'" .. name .. "'" or "")))
   local lines = {}
   for line in pipe:lines() do lines[#lines + 1] = line end
-  assert(pipe:close(), lua .. " failed")
+  assert(pipe:close(), lua.name .. " failed")
   return lines
 end
 
-local function seconds (lua, build, name) return tonumber(lines_of(lua, build, name)[1]) end
-
-print(string.format("| microseconds | %s | %s | ratio |\n|---|---|---|---|", arg[1], arg[3]))
-io.stdout:setvbuf "line"
-local names, logs = lines_of(arg[1], arg[2]), 0
-for _, name in ipairs(names) do
-  local first, second = math.huge, math.huge
+-- The least seconds of a call in each.
+local function least (name)
+  local best = {}
   for _ = 1, ROUNDS do
-    first  = math.min(first, seconds(arg[1], arg[2], name))
-    second = math.min(second, seconds(arg[3], arg[4], name))
+    for _, lua in ipairs(luas) do
+      best[lua] = math.min(best[lua] or math.huge, tonumber(lines_of(lua, name)[1]))
+    end
   end
-  print(string.format("| %s | %.4g | %.4g | %.2f |", name, first * 1e6, second * 1e6, second / first))
-  logs = logs + math.log(second / first)
+  return best
 end
-print(string.format("| geometric mean | | | %.2f |", math.exp(logs / #names)))
+
+-- A row: the first cell, one for each Lua, and one for each but the last beside that.
+local function row (first, of_lua, beside_last)
+  local cells = { first }
+  for _, lua in ipairs(luas) do cells[#cells + 1] = of_lua(lua) end
+  for i = 1, #luas - 1 do cells[#cells + 1] = beside_last(luas[i]) end
+  print("| " .. table.concat(cells, " | ") .. " |")
+end
+
+io.stdout:setvbuf "line"
+row("microseconds", function (lua) return lua.name end, function (lua) return "ratio to " .. lua.name end)
+row("---", function () return "---" end, function () return "---" end)
+local names, logs = lines_of(luas[1]), {}
+for _, name in ipairs(names) do
+  local best = least(name)
+  row(name, function (lua) return string.format("%.4g", best[lua] * 1e6) end, function (lua)
+    logs[lua] = (logs[lua] or 0) + math.log(best[last] / best[lua])
+    return string.format("%.2f", best[last] / best[lua])
+  end)
+end
+row("geometric mean", function () return "" end,
+    function (lua) return string.format("%.2f", math.exp(logs[lua] / #names)) end)
