@@ -48,10 +48,10 @@ end
 local function anything () return true end
 
 --- The first break points of an integral over either half, where a point costs so much; fewer that is_paid(list)
--- holds for, or the fewest.
-function ends.breaks (each, is_paid)
+-- holds for, or `least`, which are the fewest unless told.
+function ends.breaks (each, is_paid, least)
   local first = each < DEAR and 1 or each < DEARER and 2 or 3
-  return ends.affordable(first, is_paid or anything) or FEWEST
+  return ends.affordable(first, is_paid or anything) or least or FEWEST
 end
 
 --- The ends of a support, which a distribution may be silent about.

@@ -347,7 +347,8 @@ local function by_quantiles (d, f, opts)
   local integrand = halves(d, f, losses, range, path, each, middle)
   local panel = 2 * quadrature.POINTS * batches.size(d) * each
   local function is_paid (breaks) return (#breaks + 1) * panel < MOST_FIRST * purse:left() end
-  local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0), is_paid)
+  local least = path and ends.breaks(first) or nil   -- along a path they are cheap beside the path itself
+  local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0), is_paid, least)
   local options = settings(d, opts, shape, quantile_points(d, opts, range, breaks, path and path.at))
   options.finest, options.purse = FINEST, purse
   options.enough = opts.weights and batches.enough(core.bare(opts.weights), opts.rtol or 1e-13, d.batch_shape, 2)
