@@ -451,10 +451,10 @@ local function of_outcomes (d, f, opts)
 end
 
 
--- A result in the batch shape, or a number where all parameters are.
+-- A result in the batch shape, or a number where all parameters are and f has no gradient.
 local function shaped (d, x)
   local plain = rawget(d, "batch_shape") == nil
-  if not plain then return (core.is_tensor(x) and x or core.tensor(x)):reshape(d.batch_shape) end
+  if not plain or core.tracked(x) then return (core.is_tensor(x) and x or core.tensor(x)):reshape(d.batch_shape) end
   return core.item(x)
 end
 
@@ -546,7 +546,11 @@ end
 -- The value is 0.
 local function across (d, f, list, has_middle)
   local x = {}
-  for i, point in ipairs(list) do x[i] = rows(d, 1, point) end
+  for _, moves in ipairs { true, false } do   -- of points at one place the first counts
+    for _, point in ipairs(list) do
+      if core.tracked(point) == moves then x[#x + 1] = rows(d, 1, point) end
+    end
+  end
   if #x == 0 then return 0 end
   x = tensor.cat(x)
   local c, levels = core.bare(x), attempt.method(d, "cdf", x)
