@@ -25,7 +25,6 @@ local tensor     = require "perilune.tensor"
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
 local gt       = functions.gt
-local just_above, just_below = masses.after, masses.before
 local INF      = math.huge
 local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
@@ -33,6 +32,7 @@ local WEIGHTLESS = 1e-250   -- weights of no account
 local FAR      = 2.0 ^ 380   -- beyond it ends.lua follows f wherever there is something to follow
 local STEEP    = 1e290    -- times the mass beyond: quantiles there may move infinitely as it does
 local FAINT, NOTHING = 1e-12, 1e-60   -- masses that are next to none at an end, and far out
+local INEXACT  = 2 ^ -44  -- part of a number by which transforms round it at most
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local PANELS   = 96       -- of either half of an element that are cut: some 9000 points
@@ -527,11 +527,14 @@ function expectation.mean (d, opts)
   return centre + d:expectation(function (x) return x - centre end, opts)
 end
 
+-- A number on one side of c, further away than transforms round what f is made of.
+local function beside (c, side) return c + side * maximum(INEXACT * minimum(abs(c), 1e308), 5e-324) end
+
 -- By what f jumps at points c, { n, batch... }; nothing where that is not finite, or c was met before. Elsewhere it is
 -- continuous, and the difference is rounding.
 local function jumps_of (d, f, c)
   local n, seen = #c, {}
-  local jumps = rows(d, n, core.bare(f(just_above(c)))) - rows(d, n, core.bare(f(just_below(c))))
+  local jumps = rows(d, n, core.bare(f(beside(c, 1)))) - rows(d, n, core.bare(f(beside(c, -1))))
   for i = 1, n do
     local again = 0
     for j = 1, i - 1 do again = maximum(again, functions.eq(c:select(1, i), c:select(1, j))) end

@@ -290,7 +290,9 @@ function quadrature.integrate (f, a, b, opts)
                          opts.finest or 0)
   end
   local err = where(sums.stalled, INF, sums.error + ROUNDING * sums.size)
-  if #shape == 0 and not opts.as_tensor then return core.item(sums.value), core.item(err) end
+  if #shape == 0 and not (opts.as_tensor or core.tracked(sums.value)) then
+    return core.item(sums.value), core.item(err)
+  end
   return sums.value:reshape(shape), err:reshape(shape)
 end
 

@@ -342,7 +342,9 @@ local function mended (self, y, inner, cancelled, larger, goal)
   local shape = core.is_tensor(inner) and core.shape(inner) or {}
   local function closer (x, at, off, aim, size)
     local mass, error = mass_near_zero(self, at, size, aim)
-    if #size == 0 and not core.is_tensor(at) then mass, error = core.item(mass), core.item(error) end
+    if #size == 0 and not (core.is_tensor(at) or core.tracked(mass)) then
+      mass, error = core.item(mass), core.item(error)
+    end
     return where(functions.le(error, off) * functions.le(abs(mass - x), error + SURE * off), mass, x)
   end
   local off = ROUNDED * larger

@@ -225,8 +225,8 @@ function transform.plain (fn) return function (_, x) return fn(x) end end
 
 --- 1 or -1, or a tensor of both, or in a trace, in which it may change, a tensor.
 function transform.sign_of (x)
-  local signs = functions.sign(x)
-  if type(signs) == "number" then return signs > 0 and 1 or -1 end
+  local signs = 2 * functions.gt(x, 0) - 1   -- recorded within traces alone
+  if type(signs) == "number" then return signs end
   return not core.tracked(signs) and common(signs) or signs
 end
 
