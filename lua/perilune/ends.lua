@@ -32,7 +32,8 @@ local MOVES   = 1e-6     -- f that changes by less than this part of itself at t
 -- Break points between 0 and REACH: panels between them are enough for e^-t times something smooth.
 local BREAKS = { 0.25, 0.6, 1.1, 1.8, 2.7, 4, 6, 8.5, 12, 16.5, 23, 34, 64, 200 }
 local FEW, FEWEST = { 1.1, 4, 12, 34 }, { 3, 16 }   -- for points that are dear,
-local DEAR, DEARER = 5, 50                          -- in units of effort.lua
+local DEAR, DEARER = 5, 50                          -- in units of effort.lua;
+local PAID = 12                                     -- if it is known what may be spent, dear ones are from here on
 
 local ends = { REACH = REACH, BREAKS = BREAKS, FEW_BREAKS = FEW, FEWEST_BREAKS = FEWEST, NAMES = { "low", "high" } }
 
@@ -50,7 +51,7 @@ local function anything () return true end
 --- The first break points of an integral over either half, where a point costs so much; fewer that is_paid(list)
 -- holds for, or `least`, which are the fewest unless told.
 function ends.breaks (each, is_paid, least)
-  local first = each < DEAR and 1 or each < DEARER and 2 or 3
+  local first = each < (is_paid and PAID or DEAR) and 1 or each < DEARER and 2 or 3
   return ends.affordable(first, is_paid or anything) or least or FEWEST
 end
 

@@ -329,8 +329,8 @@ local function path_of (d, range)
   return quantile_path.new(d, function (path) return quantile_points(d, {}, range, breaks, path) end, range)
 end
 
--- What may be spent on an expectation under d.
-local function purse_of (d) return effort.begin(BUDGET * batches.size(d)) end
+-- What may be spent on an expectation under d, or on several.
+local function purse_of (d, count) return effort.begin((count or 1) * BUDGET * batches.size(d)) end
 
 local function by_quantiles (d, f, opts)
   local purse = opts.purse or purse_of(d)
@@ -516,7 +516,7 @@ function expectation.checked (d, f, opts, ...)
   return f, opts or {}
 end
 
---- What may be spent on an expectation under d.
+--- What may be spent on an expectation under d, or on several.
 expectation.purse = purse_of
 
 --- E[X] of a law that has quantiles, as a distance from its median: so rounding of densities is a part of the spread,

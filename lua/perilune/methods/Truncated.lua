@@ -101,7 +101,7 @@ function Truncated:mean () return require "perilune.expectation".mean(self) end
 
 function Truncated:variance ()
   local expectation = require "perilune.expectation"
-  local purse, pieces = expectation.purse(self), truncated_mixture.parts(self)
+  local purse, pieces = expectation.purse(self, 2), truncated_mixture.parts(self)
   local mean = expectation.mean(self, { purse = purse:share(0.5), pieces = pieces })
   return (self:expectation(function (x) return (x - mean) ^ 2 end, { purse = purse, pieces = pieces }))
 end
