@@ -332,6 +332,17 @@ end
 -- What may be spent on an expectation under d, or on several.
 local function purse_of (d, count) return effort.begin((count or 1) * BUDGET * batches.size(d)) end
 
+-- E f beyond the ends of a path, as if f were there what it is where the path ends; and how far from that it is at the
+-- ends of the support. { 2, batch... }
+local function beyond_path (d, f, path)
+  local function values_of (x) return rows(d, 2, core.bare(f(rows(d, 2, x)))) end
+  local low, high = ends.of(d.support)
+  local finish, values = both(d, low, high), values_of(path.last)
+  local others = values_of(where(functions.isfinite(finish), finish, path.last))
+  local far = where(functions.isfinite(others), abs(others - values), abs(values))
+  return finite(path.beyond * values), finite(path.beyond * far)
+end
+
 local function by_quantiles (d, f, opts)
   local purse = opts.purse or purse_of(d)
   local shape = { 2, table.unpack(d.batch_shape) }
@@ -361,7 +372,11 @@ local function by_quantiles (d, f, opts)
   local lost = 2 * (losses.mass * losses.largest):sum(1)   -- by mass that was lost
   value, error = (value + rest):sum(1), (error + doubt):sum(1) + lost
                  + blurred(d, f, opts, list, not range and path, quarters)
-  if path then error = error + path.off * maximum(abs(value), finite(typical_of(d, f, quarters))) end
+  if path then
+    local missed, its_error = beyond_path(d, f, path)
+    value = value + missed:sum(1)
+    error = error + its_error:sum(1) + path.off * maximum(abs(value), finite(typical_of(d, f, quarters)))
+  end
   -- f is infinite, and outweighs what was found
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
   local part, part_error = in_stretches(d, list, value, opts)

@@ -22,7 +22,10 @@ local INF     = math.huge
 local BLURRED = 2 ^ -24   -- closer to an end than this part of itself a quantile has lost digits of the distance
 local LEAST   = 3         -- a level of t that quantiles must reach before that
 local ASTRAY  = 1e-6      -- a path that misses more of the mass has left the law
-local WORTH   = 1.2       -- quantiles that cost more than this, in units of effort.lua
+local WORTH   = 1.2       -- quantiles that cost more than this, in units of effort.lua,
+local DEAR    = 5         -- and where they cost less than this they are better
+local ROUGH   = 1e-8      -- than a path along which masses are known no better
+local REACHED = 1e-300    -- no more mass is beyond the last level
 local EXACT   = 2 ^ -40   -- a mass whose error is no more than this says how densities are rounded
 local CHEAP   = 1         -- a density that costs less, in units of effort.lua, may be looked at more often
 local STEEP   = 3         -- a cubic whose slopes are no more than this times its rise is monotone
@@ -169,9 +172,20 @@ local function path_between (d, list, range)
   end, is_whole(nodes, t, range)
 end
 
+-- The last places of the path in both halves, { 2, batch... }, and the mass beyond them, where the range does not end
+-- sooner: the path of a law that is cut may not come to its ends.
+local function beyond (d, path, range)
+  local shape = { 1, 2, table.unpack(d.batch_shape) }
+  local last = path(core.full(shape, ends.REACH)):select(1, 1)
+  local mass = tensor.stack { rows(d, 1, d:cdf(last:select(1, 1))):select(1, 1),
+                              rows(d, 1, d:sf(last:select(1, 2))):select(1, 1) }
+  mass = where(gt(mass, REACHED) * functions.isfinite(mass), mass, 0)
+  return last, range and where(range.is_cut, 0, mass) or mass
+end
+
 -- How far the mass along the path is from what it should be, for each element: what rounding makes of the density; and
 -- the factor of densities that puts it right, where the mass is known that well. nil where the path has left the law.
-local function correction (d, path, points, reach, range)
+local function correction (d, path, points, reach, range, outside)
   local rounds = effort.density(d) < CHEAP and 16 or 1
   local shape = { 2, table.unpack(d.batch_shape) }
   local mass, error = quadrature.integrate(function (v)
@@ -179,9 +193,9 @@ local function correction (d, path, points, reach, range)
     local log_p = log_density(d, x:reshape(#v, -1)):reshape(core.shape(v))
     return where(gt(log_p, -INF) * gt(log_slope, -INF), exp(log_p + log_slope), 0)
   end, 0, reach, { shape = shape, as_tensor = true, points = points(path), rounds = rounds, panels = 48 })
-  local off = mass:sum(1) - (1 - (range and range.outside or 0))
-  if any(1 - le(abs(off), ASTRAY)) then return nil end
+  local off = mass:sum(1) - (1 - outside - (range and range.outside or 0))
   error = error:sum(1)
+  if any(1 - le(abs(off), ASTRAY)) or effort.quantile(d) < DEAR and any(gt(error, ROUGH)) then return nil end
   return abs(off), where(maximum(gt(abs(off), 2 * error), le(error, EXACT)), 1 - off, 1)
 end
 
@@ -210,14 +224,15 @@ local path_of = kept.new(new_path, effort.call)
 -- that shape; or nil where quantiles do not tell. Far out it may be anywhere.
 function quantile_path.along (d) return path_of(d).at end
 
---- The same for integrals: { at = that function; factor = of masses along it, about 1; off = their relative error }, or
--- nil. With a range of expectation.lua it is a function of v, which runs over that. points(at) lists where on it
+--- The same for integrals: { at = that function; factor = of masses along it, about 1; off = their relative error;
+-- last = where it ends in both halves, and the mass `beyond` }, or nil. With a range of expectation.lua it is a function of v, which runs over that. points(at) lists where on it
 -- densities may have kinks.
 function quantile_path.new (d, points, range)
   local path = range and new_path(d, range) or path_of(d)
   if not (path.at and path.is_whole) then return nil end
   if path.off == nil then
-    path.off, path.factor = core.no_grad(correction, d, path.at, points, ends.REACH, range)
+    path.last, path.beyond = core.no_grad(beyond, d, path.at, range)
+    path.off, path.factor = core.no_grad(correction, d, path.at, points, ends.REACH, range, path.beyond:sum(1))
     path.is_whole = path.off ~= nil
   end
   return path.is_whole and path or nil
