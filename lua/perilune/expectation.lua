@@ -171,9 +171,22 @@ local function weighed (d, values, x, weights, middle)
   return values + where(functions.isfinite(above), above, 0) * functions.expm1(log_p - core.bare(log_p))
 end
 
--- The integrands over both halves of the mass, as functions of v. Points cost so much `each`. With a `middle`
--- derivatives are those of weights.
-local function halves (d, f, losses, range, path, each, middle)
+-- f at x, { n, batch... }, without slopes where x is at an end of the support, beyond squares or next to 0: infinite
+-- ones would be NaN even where they are multiplied by 0. Instead of there, slopes are asked for at a `safe` place.
+local function values_of (d, f, x, safe)
+  local values = rows(d, #x, f(x))
+  if not core.tracked(values) then return values end
+  local low, high = ends.of(d.support)
+  local place = core.bare(x)
+  local is_end = maximum(is_at(place, core.bare(low)), is_at(place, core.bare(high)))
+  is_end = maximum(is_end, maximum(gt(abs(place), EXTREME), functions.lt(abs(place), 1 / STEEP)))
+  if not any(is_end) then return values end
+  return where(is_end, core.bare(values), rows(d, #x, f(where(is_end, core.bare(safe), x))))
+end
+
+-- The integrands over both halves of the mass, as functions of v. Points cost so much `each`; f has slopes at a `safe`
+-- place. With a `middle` derivatives are those of weights.
+local function halves (d, f, losses, range, path, each, safe, middle)
   local from, pace, is_open
   if range then from, pace, is_open = range.from:unsqueeze(2), range.pace:unsqueeze(2), range.is_open:unsqueeze(2) end
   return function (v)
@@ -185,7 +198,7 @@ local function halves (d, f, losses, range, path, each, middle)
     if path then x, along = points_along(d, path, v, of_v, low, high)
     elseif middle then x = core.no_grad(quantiles_at, d, weights, low, high)
     else x = quantiles_at(d, weights, low, high) end
-    local values = rows(d, low + high, f(x))
+    local values = losses.is_mixed and rows(d, low + high, f(x)) or values_of(d, f, x, safe)
     if middle then values = weighed(d, values, x, firsts(weights, low, high), middle) end
     values = full(d, values, n, low, high)
     values = values_at(d, values, full(d, x, n, low, high), range and weights * is_open or weights, losses)
@@ -355,7 +368,8 @@ local function by_quantiles (d, f, opts)
   local path = not is_mixed and path_of(d, range) or nil
   local first = path and effort.density(d) or effort.quantile(d)
   local each = POINT + (opts.beside or 0) + first + (path and STEP or 0)
-  local integrand = halves(d, f, losses, range, path, each, middle)
+  local safe = quarters:narrow(1, 1, 1)
+  local integrand = halves(d, f, losses, range, path, each, safe, middle)
   local panel = 2 * quadrature.POINTS * batches.size(d) * each
   local function is_paid (breaks) return (#breaks + 1) * panel < MOST_FIRST * purse:left() end
   local least = path and ends.breaks(first) or nil   -- along a path they are cheap beside the path itself
@@ -366,7 +380,7 @@ local function by_quantiles (d, f, opts)
   local value, error = quadrature.integrate(integrand, 0, REACH, options)
   local rest, doubt = opts.rest, opts.rest_error
   if not rest then
-    local exact = path and halves(d, f, losses, range, nil, each) or integrand   -- only quantiles tell how it decays
+    local exact = path and halves(d, f, losses, range, nil, each, safe) or integrand   -- only quantiles tell how it decays
     rest, doubt = ends.remainder(exact, shape, value, range and range.is_cut or 0)
   end
   local lost = 2 * (losses.mass * losses.largest):sum(1)   -- by mass that was lost

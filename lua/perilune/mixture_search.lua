@@ -276,14 +276,13 @@ function mixture_search.edge (self, p)
   return p == 0 and low or high
 end
 
---- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
--- between those of the components. `level` is the tail that was asked for, or 1 minus it.
-function mixture_search.quantile (self, tail, upper, level)
-  self = flattened(self)
+-- A quantile, without slopes.
+local searched
+function searched (self, tail, upper, level)
   if not is_discrete(self) and is_worth_nodes(self, tail, upper) and not points.exist(self) then
     local side = any(upper) and 1 or 0
     local x = by_nodes(self, tail, upper, function (nodes)
-      return mixture_search.quantile(self, nodes, where(functions.eq(nodes, nodes), side, 0), nodes)
+      return searched(self, nodes, where(functions.eq(nodes, nodes), side, 0), nodes)
     end)
     if x then return x end
   end
@@ -295,6 +294,25 @@ function mixture_search.quantile (self, tail, upper, level)
   local find = is_discrete(self) and discrete_quantile or continuous_quantile
   local x = find(self, tail, upper, low, high, level)
   return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
+end
+
+-- A quantile x with the slopes of the law and of its level: those of logarithms, as tails and densities may be next to
+-- nothing.
+local function attached (self, x, tail, upper)
+  local reached, density = where(upper, self:log_sf(x), self:log_cdf(x)), core.bare(self:log_prob(x))
+  local pace = where(upper, -1, 1) * exp(core.bare(reached) - density)
+  local is_known = functions.isfinite(pace) * functions.isfinite(core.bare(reached)) * functions.gt(core.bare(tail), 0)
+  local off = where(is_known, log(where(is_known, tail, 1)) - where(is_known, reached, 0), 0)
+  return x + where(is_known, pace, 0) * (off - core.bare(off))
+end
+
+--- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
+-- between those of the components. `level` is the tail that was asked for, or 1 minus it.
+function mixture_search.quantile (self, tail, upper, level)
+  self = flattened(self)
+  local x = core.no_grad(searched, self, tail, upper, level)
+  local moves = core.tracked(tail) or core.tracked(self:log_prob(core.bare(self.log_weights):sum(-1)))
+  return moves and not is_discrete(self) and attached(self, x, tail, upper) or x
 end
 
 -- Mode ---------------------------------------------------------------------------

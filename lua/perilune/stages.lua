@@ -530,9 +530,9 @@ function stages.is_kind (t, name) return getmetatable(t) == transforms[name] end
 -- |x| of a law whose values have one sign is x or -x.
 local function unfolded (map, support)
   local low, high = support and support.low, support and support.high
-  if not stages.is_kind(map, "Abs") or type(low) ~= "number" or type(high) ~= "number" then return map end
-  if low >= 0 then return transforms.Affine(0, 1) end
-  return high <= 0 and transforms.Affine(0, -1) or map
+  if not stages.is_kind(map, "Abs") then return map end
+  if type(low) == "number" and low >= 0 then return transforms.Affine(0, 1) end
+  return type(high) == "number" and high <= 0 and transforms.Affine(0, -1) or map
 end
 
 -- Does a map take what satisfies one constraint to all of what satisfies the other? If not, to a part of that.
