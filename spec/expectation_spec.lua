@@ -350,3 +350,22 @@ it("expectation sees jumps where numbers are nearly 0", function ()
     assert(math.abs(value - gamma:sf(c)) <= error + 1e-15, c)
   end
 end)
+
+-- Sums of 20-point rules over the line; 1F1 with 30 digits for the density of NoncentralT.
+it("has the digits of dear laws, also where nothing states an error", function ()
+  local T = peri.NoncentralT
+  local mixture = peri.MixtureDistribution(peri.Categorical { 0.5, 0.5 }, { T(14, 4.6), T(16, -0.28) })
+  assert.near(2.2827804119155, mixture:entropy(), 1e-12)
+  assert.near(mixture:entropy(), (mixture:expectation(function (x) return -mixture:log_prob(x) end)), 1e-12)
+  mixture = peri.MixtureDistribution(peri.Categorical { 0.102, 0.156 }, { T(18.8, -3.92), T(3.47, -3.68) })
+  assert.near(0.96117461552976, peri.Truncated(mixture, -5.22612):variance(), 1e-12)
+end)
+
+it("counts what lies beyond the end of a path", function ()
+  local law = peri.Truncated(peri.NoncentralT(0.96, 1.76), -242699, 1360410)
+  local value, error = law:expectation(function (x) return x end)
+  assert(math.abs(value - 23.834671436175) <= error and error < 1e-6, value)
+  local cut = peri.Truncated(peri.StudentT(1.11, -1.21, 0.06), -385017000)
+  assert.near(1, (cut:expectation(function (x) return x:eq(x) end)), 1e-13)
+  assert.near(-0.39586552892, cut:entropy(), 1e-10)
+end)

@@ -298,8 +298,8 @@ end
 
 --- Is there enough for another lap, of this size, and perhaps for one more?
 function Purse:affords (size, more)
-  local price = self:prices()
-  return spent(self) + price(size) + (more and price(more) or 0) <= self.limit
+  local price_of = self:prices()
+  return spent(self) + price_of(size) + (more and price_of(more) or 0) <= self.limit
 end
 
 return effort

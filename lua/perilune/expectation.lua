@@ -153,12 +153,37 @@ local function points_along (d, path, v, weights, low, high)
   return x, where(functions.isfinite(along), along, firsts(weights, low, high))
 end
 
--- May derivatives be taken at quantiles that stay where they are, d E f = E[f d log p]? Then neither jumps of f nor
--- infinite slopes of it or of quantiles matter. So it is for densities between ends that no parameter moves.
-local function has_score (d, quarters, is_mixed)
+-- Ends of d that move with parameters: a list of their sides, -1 or 1, with `finish`, and the place `x` next to it
+-- where there is mass, { 1, batch... }.
+local function moving_ends (d)
   local low, high = ends.of(d.support)
-  return not (is_mixed or d.is_circular or core.tracked(low) or core.tracked(high)) and own(d, "log_prob")
-         and core.tracked(d:log_prob(quarters:select(1, 1)))
+  local list = {}
+  if core.tracked(low) then
+    list[1] = { side = -1, finish = low, x = rows(d, 1, masses.after(core.bare(low))) }
+  end
+  if core.tracked(high) then
+    list[#list + 1] = { side = 1, finish = high, x = rows(d, 1, masses.before(core.bare(high))) }
+  end
+  return list
+end
+
+-- Are density and f finite at ends that move?
+local function are_plain (d, f, list)
+  for _, stop in ipairs(list) do
+    local size = core.bare(d:log_prob(stop.x)) + abs(core.bare(f(stop.x)))
+    if any(1 - functions.isfinite(size)) then return false end
+  end
+  return true
+end
+
+-- May derivatives be taken at quantiles that stay where they are, d E f = E[f d log p]? Then neither jumps of f nor
+-- infinite slopes of it or of quantiles matter. So it is for densities between ends that no parameter moves; and also
+-- where ends move, if f may jump or have poles at points in between, with what they cut off.
+local function has_score (d, f, quarters, is_mixed, points)
+  if is_mixed or d.is_circular or not own(d, "log_prob") then return false end
+  if not core.tracked(d:log_prob(quarters:select(1, 1))) then return false end
+  local list = moving_ends(d)
+  return #list == 0 or points ~= nil and #points > 0 and are_plain(d, f, list)
 end
 
 -- Values of f at quantiles x, { n, batch... }, that move as their weights do. E d log p = 0, so that it does not matter
@@ -182,6 +207,17 @@ local function values_of (d, f, x, safe)
   is_end = maximum(is_end, maximum(gt(abs(place), EXTREME), functions.lt(abs(place), 1 / STEEP)))
   if not any(is_end) then return values end
   return where(is_end, core.bare(values), rows(d, #x, f(where(is_end, core.bare(safe), x))))
+end
+
+-- 0, with the slopes of what ends that move cut off.
+local function cut_off (d, f, middle)
+  local sum = 0
+  for _, stop in ipairs(moving_ends(d)) do
+    local above = core.bare(rows(d, 1, f(stop.x))) - middle.f
+    local rate = exp(core.bare(rows(d, 1, d:log_prob(stop.x)))) * above
+    sum = sum + (stop.side * rate * rows(d, 1, stop.finish - core.bare(stop.finish))):select(1, 1)
+  end
+  return sum
 end
 
 -- The integrands over both halves of the mass, as functions of v. Points cost so much `each`; f has slopes at a `safe`
@@ -348,10 +384,10 @@ local function purse_of (d, count) return effort.begin((count or 1) * BUDGET * b
 -- E f beyond the ends of a path, as if f were there what it is where the path ends; and how far from that it is at the
 -- ends of the support. { 2, batch... }
 local function beyond_path (d, f, path)
-  local function values_of (x) return rows(d, 2, core.bare(f(rows(d, 2, x)))) end
+  local function asked (x) return rows(d, 2, core.bare(f(rows(d, 2, x)))) end
   local low, high = ends.of(d.support)
-  local finish, values = both(d, low, high), values_of(path.last)
-  local others = values_of(where(functions.isfinite(finish), finish, path.last))
+  local finish, values = both(d, low, high), asked(path.last)
+  local others = asked(where(functions.isfinite(finish), finish, path.last))
   local far = where(functions.isfinite(others), abs(others - values), abs(values))
   return finite(path.beyond * values), finite(path.beyond * far)
 end
@@ -363,7 +399,7 @@ local function by_quantiles (d, f, opts)
   local losses = new_losses(shape, is_mixed)
   local quarters = quartiles(d)
   local list = is_mixed and {} or followed_stretches(d, f, opts, quarters)
-  local middle = has_score(d, quarters, is_mixed) and middle_of(d, f, quarters)
+  local middle = has_score(d, f, quarters, is_mixed, opts.points) and middle_of(d, f, quarters)
   local range = middle and core.no_grad(ranges_of, d, list.low, list.high) or ranges_of(d, list.low, list.high)
   local path = not is_mixed and path_of(d, range) or nil
   local first = path and effort.density(d) or effort.quantile(d)
@@ -380,7 +416,8 @@ local function by_quantiles (d, f, opts)
   local value, error = quadrature.integrate(integrand, 0, REACH, options)
   local rest, doubt = opts.rest, opts.rest_error
   if not rest then
-    local exact = path and halves(d, f, losses, range, nil, each, safe) or integrand   -- only quantiles tell how it decays
+    -- only quantiles tell how it decays
+    local exact = path and halves(d, f, losses, range, nil, each, safe) or integrand
     rest, doubt = ends.remainder(exact, shape, value, range and range.is_cut or 0)
   end
   local lost = 2 * (losses.mass * losses.largest):sum(1)   -- by mass that was lost
@@ -395,6 +432,7 @@ local function by_quantiles (d, f, opts)
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
   local part, part_error = in_stretches(d, list, value, opts)
   value, error = value + part, error + part_error
+  if middle then value = value + cut_off(d, f, middle) end
   if middle and range then   -- what was taken off f is missed only where quantiles were asked for
     local outside = mass_of(list.low) + mass_of(list.high)
     value = value - middle.f:select(1, 1) * (outside - core.bare(outside))

@@ -225,8 +225,8 @@ local path_of = kept.new(new_path, effort.call)
 function quantile_path.along (d) return path_of(d).at end
 
 --- The same for integrals: { at = that function; factor = of masses along it, about 1; off = their relative error;
--- last = where it ends in both halves, and the mass `beyond` }, or nil. With a range of expectation.lua it is a function of v, which runs over that. points(at) lists where on it
--- densities may have kinks.
+-- last = where it ends in both halves, and the mass `beyond` }, or nil. With a range of expectation.lua it is a
+-- function of v, which runs over that. points(at) lists where on it densities may have kinks.
 function quantile_path.new (d, points, range)
   local path = range and new_path(d, range) or path_of(d)
   if not (path.at and path.is_whole) then return nil end
