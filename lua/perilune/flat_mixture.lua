@@ -34,10 +34,19 @@ local flattened = kept.new(function (d)
   return MixtureDistribution(Categorical { logits = tensor.stack(logs, -1) }, parts)
 end)
 
---- The law d, or if some of its components are mixtures of different families and nothing is recorded the same law as
--- one mixture.
+-- Are weights of such mixtures recorded?
+local function is_tracked (d)
+  if core.tracked(d.log_weights) then return true end
+  for _, part in ipairs(list_of(d)) do
+    if list_of(part) and is_tracked(part) then return true end
+  end
+  return false
+end
+
+--- The law d, or if some of its components are mixtures of different families and no weights are recorded the same law
+-- as one mixture.
 return function (d)
   local list = list_of(d)
-  if not list or core.tracked(d.log_weights) or not are_mixed(list) then return d end
+  if not list or not are_mixed(list) or is_tracked(d) then return d end
   return flattened(d)
 end

@@ -49,15 +49,20 @@ end
 
 local ENDS = 16   -- of components, at most
 
--- Adds the ends of a support that are finite to a list; of components, in a last dimension, one by one.
-local function add_ends (support, list, are_components)
+-- Adds the ends of a support that are finite to a list.
+local function add_ends (support, list)
   for _, stop in ipairs { "low", "high" } do
     local x = support and support[stop]
-    if core.is_tensor(x) and are_components then
-      for k = 1, math.min(ENDS, core.shape(x)[core.rank(x)]) do list[#list + 1] = x:select(-1, k) end
-    elseif core.is_tensor(x) or x and math.abs(x) < math.huge then
-      list[#list + 1] = x
-    end
+    if core.is_tensor(x) or x and math.abs(x) < math.huge then list[#list + 1] = x end
+  end
+end
+
+-- Adds places in components of one family to a list: those in a last dimension one by one.
+local function add_each (places, list)
+  for _, x in ipairs(places) do
+    local count = core.is_tensor(x) and core.rank(x) > 0 and core.shape(x)[core.rank(x)]
+    for k = 1, math.min(ENDS, count or 0) do list[#list + 1] = x:select(-1, k) end
+    if not count then list[#list + 1] = x end
   end
 end
 
@@ -65,9 +70,12 @@ end
 function points.inner_jumps (d)
   local component, inner, list = d.component_distribution, d.below or d.base or d.base_dist, {}
   if component and component.list then
-    for k = 1, math.min(ENDS, #component.list) do add_ends(component.list[k].support, list) end
+    for k = 1, math.min(ENDS, #component.list) do
+      local found = points.jumps(component.list[k])
+      table.move(found, 1, #found, #list + 1, list)
+    end
   elseif component then
-    add_ends(component.support, list, true)
+    add_each(points.jumps(component), list)
   elseif type(inner) == "table" and (d.event_dim or #d.event_shape) == 0 then
     list = points.jumps(inner)
     for i, x in ipairs(list) do
