@@ -9,6 +9,7 @@ local core         = require "perilune.core"
 local events       = require "perilune.events"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
+local points       = require "perilune.points"
 local show         = require "perilune.show"
 
 local where = functions.where
@@ -168,7 +169,12 @@ local function censored (p, q)
   local alike = all(functions.eq(p.low, q.low)) and all(functions.eq(p.high, q.high))
   if not alike then return fallback.infinite(p, q), "infinite", 0 end
   p, q = fallback.alike(p, q)
-  local value, error = p:expectation(function (x) return p:log_prob(x) - q:log_prob(x) end)
+  local jumps = {}
+  for _, d in ipairs(p.support.is_discrete and {} or { p, q }) do
+    local found = points.inner_jumps(d)
+    table.move(found, 1, #found, #jumps + 1, jumps)
+  end
+  local value, error = p:expectation(function (x) return p:log_prob(x) - q:log_prob(x) end, { points = jumps })
   local within = fallback.within(p.base, q.base)
   return where(within, fallback.not_negative(value), INF), "quadrature", where(within, error, 0)
 end

@@ -177,7 +177,10 @@ function Censored:variance ()
 end
 
 --- -E log p, of masses at the ends and of the density between.
-function Censored:entropy () return -self:expectation(function (x) return self:log_prob(x) end) end
+function Censored:entropy ()
+  local jumps = not self.support.is_discrete and points.inner_jumps(self) or nil
+  return -self:expectation(function (x) return self:log_prob(x) end, { points = jumps })
+end
 
 --- Where log_prob is largest, of the masses at the ends and the density between.
 function Censored:mode ()
