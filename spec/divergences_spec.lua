@@ -356,3 +356,12 @@ it("What is masked in one of two laws does not count in any divergence", functio
   assert.equal(0, (peri.js_divergence(peri.Masked(Normal(0, 1), false), Normal(1, 1))))
   assert.equal(0, (peri.cross_entropy(Normal(0, 1), peri.Masked(Normal(1, 1), false))))
 end)
+
+it("js_divergence passes poles that places are rounded to", function ()   -- by a sum of rules of 20 points
+  local p = peri.Truncated(peri.Normal(-0.791, 1.86), -4.35)
+  local q = peri.MixtureDistribution(peri.Categorical { 0.462, 0.939 },
+                                     { peri.Truncated(peri.InverseGamma(3.5, 2.2), 0.354), peri.Beta(5.66, 0.836) })
+  local value, error = peri.js_divergence(p, q)
+  assert.near(0.455714, value, 1e-6)
+  assert.is_true(error < 1e-9)
+end)

@@ -229,7 +229,7 @@ local PATHS = {
 
 -- p, q, points: the density of a dear law is looked at as well
 local DIVERGENCES = {
-  { peri.Exponential(7), peri.Truncated(mix(peri.LogitNormal({ 2715, -10 }, { 4.8, 7.4 }), 0.3, 0.7), 0.1, 1), 51000 },
+  { peri.Exponential(7), peri.Truncated(mix(peri.LogitNormal({ 2715, -10 }, { 4.8, 7.4 }), 0.3, 0.7), 0.1, 1), 68000 },
   { peri.Normal(0, 1), peri.Truncated(transformed(peri.Laplace(-3.5, 6.3), Affine(3, -0.5)), 1e9, math.huge), 350000 },
   { peri.Normal(0, 1), peri.Truncated(any_mixture(peri.JohnsonSU { delta = 5e-4, gamma = 1e100 },
                                                   peri.AsymmetricLaplace { scale = 1e-20 }), 1000, 1e9), 21500 },

@@ -33,6 +33,7 @@ local FAR      = 2.0 ^ 380   -- beyond it ends.lua follows f wherever there is s
 local STEEP    = 1e290    -- times the mass beyond: quantiles there may move infinitely as it does
 local FAINT, NOTHING = 1e-12, 1e-60   -- masses that are next to none at an end, and far out
 local INEXACT  = 2 ^ -44  -- part of a number by which transforms round it at most
+local GROWS_FROM, GROWTH = 2 ^ -20, 0.1   -- f that changes by more, closer to a point than this part of it, has a pole
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local PANELS   = 96       -- of either half of an element that are cut: some 9000 points
@@ -78,8 +79,25 @@ local function is_steep (x, mass, lost)
   return maximum(lost * functions.lt(mass, FAINT), is_far * functions.lt(mass, NOTHING))
 end
 
+-- A number on one side of c, further away than transforms round what f is made of.
+local function beside (c, side) return c + side * maximum(INEXACT * minimum(abs(c), 1e308), 5e-324) end
+
+-- Values of f at x, but next to x where f is not finite at a single point, a pole that x was rounded to. (To 0 numbers
+-- are not rounded.)
+local function past_poles (d, f, values, x)
+  local is_rounded = functions.isfinite(x) * gt(abs(x), 1 / EXTREME)
+  local is_pole = (1 - core.bare(values):isfinite()) * (1 - functions.isnan(core.bare(values))) * is_rounded
+  if not any(is_pole) then return values end
+  local shape, flat = core.shape(values), core.bare(x):reshape(-1, table.unpack(d.batch_shape))
+  for side = -1, 1, 2 do
+    local other = rows(d, #flat, core.bare(core.no_grad(f, beside(flat, side)))):reshape(shape)
+    values = where(is_pole * functions.isfinite(other), other, values)
+  end
+  return values
+end
+
 -- f at quantiles x of both halves, all { 2, n, batch... }, with weights that are lost where x is.
-local function values_at (d, values, x, weights, losses)
+local function values_at (d, f, values, x, weights, losses)
   local bare = core.bare(values)
   local finite = bare:isfinite()
   local lost = lost_at(d, x, finite, losses.is_mixed)
@@ -89,7 +107,7 @@ local function values_at (d, values, x, weights, losses)
   local hidden = lost * (1 - finite)
   losses.mass     = maximum(losses.mass, (lost * weights):max(2))
   losses.infinite = maximum(losses.infinite, hidden:max(2))
-  return where(hidden, 0, values)
+  return where(hidden, 0, past_poles(d, f, values, x))
 end
 
 -- { 2, batch... } of what is known of the lower and of the upper half.
@@ -237,7 +255,7 @@ local function halves (d, f, losses, range, path, each, safe, middle)
     local values = losses.is_mixed and rows(d, low + high, f(x)) or values_of(d, f, x, safe)
     if middle then values = weighed(d, values, x, firsts(weights, low, high), middle) end
     values = full(d, values, n, low, high)
-    values = values_at(d, values, full(d, x, n, low, high), range and weights * is_open or weights, losses)
+    values = values_at(d, f, values, full(d, x, n, low, high), range and weights * is_open or weights, losses)
     return ((path and full(d, along, n, low, high) or of_v) * values):transpose(1, 2)
   end
 end
@@ -594,9 +612,6 @@ function expectation.mean (d, opts)
   return centre + d:expectation(function (x) return x - centre end, opts)
 end
 
--- A number on one side of c, further away than transforms round what f is made of.
-local function beside (c, side) return c + side * maximum(INEXACT * minimum(abs(c), 1e308), 5e-324) end
-
 -- By what f jumps at points c, { n, batch... }; nothing where that is not finite, or c was met before. Elsewhere it is
 -- continuous, and the difference is rounding.
 local function jumps_of (d, f, c)
@@ -611,24 +626,48 @@ local function jumps_of (d, f, c)
   return tensor.stack(seen)
 end
 
+-- Points of a list that move with parameters, or do not, as rows.
+local function rows_that_move (d, list, moves)
+  local found = {}
+  for _, point in ipairs(list) do
+    if core.tracked(point) == moves then found[#found + 1] = rows(d, 1, point) end
+  end
+  return found
+end
+
+-- Refuses f that grows without end towards points that move, { n, batch... }, as the logarithm of a density with a pole
+-- does: slopes of f at other places do not add up to that of E f.
+local function check_poles (d, f, points, counts, width)
+  local c = core.bare(points)
+  for side = -1, 1, 2 do
+    local near, far = rows(d, #c, core.bare(f(beside(c, side)))),
+                      rows(d, #c, core.bare(f(c + side * GROWS_FROM * maximum(abs(c), width))))
+    if any(counts * functions.isfinite(far) * (1 - functions.le(abs(near - far), GROWTH))) then
+      errors.raise("expectation: has no gradient here: f has a pole that moves, as logarithms of densities have where "
+                   .. "these begin with one; peri.no_grad gives the value alone")
+    end
+  end
+end
+
 -- What moving the points, or mass across them, does to E f, where f jumps there: a quantile that passes one takes its
 -- level along, of which the slope of f along quantiles knows nothing; or where mass stays in place, the density there.
 -- The value is 0.
 local function across (d, f, list, has_middle)
-  local x = {}
-  for _, moves in ipairs { true, false } do   -- of points at one place the first counts
-    for _, point in ipairs(list) do
-      if core.tracked(point) == moves then x[#x + 1] = rows(d, 1, point) end
-    end
-  end
-  if #x == 0 then return 0 end
-  x = tensor.cat(x)
+  local moving, x = rows_that_move(d, list, true), rows_that_move(d, list, false)
+  table.move(x, 1, #x, #moving + 1, moving)   -- of points at one place the first counts
+  local n = #moving - #x
+  if #moving == 0 then return 0 end
+  x = tensor.cat(moving)
   local c, levels = core.bare(x), attempt.method(d, "cdf", x)
   if not (core.is_tensor(levels) and core.tracked(levels)) then return 0 end
-  local fixed = core.bare(levels)
+  local fixed, quarters = core.bare(levels), core.bare(quartiles(d))
   local inside = gt(fixed, 0) * functions.lt(fixed, 1)
+  local safe = where(inside, c, quarters:narrow(1, 1, 1))
+  if n > 0 then
+    local width = abs(quarters:narrow(1, 2, 1) - quarters:narrow(1, 1, 1))
+    core.no_grad(check_poles, d, f, safe:narrow(1, 1, n), inside:narrow(1, 1, n), width)
+  end
   local passed = has_middle and core.bare(core.no_grad(d.prob, d, c)) * (x - c) or levels - fixed
-  local safe = where(inside, c, core.bare(quartiles(d)):narrow(1, 1, 1))
   return -where(inside, core.no_grad(jumps_of, d, f, safe) * passed, 0):sum(1)
 end
 

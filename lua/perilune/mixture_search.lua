@@ -9,6 +9,7 @@ local ordering   = require "perilune.ordering"
 local peaks      = require "perilune.peaks"
 local points     = require "perilune.points"
 local quadrature = require "perilune.quadrature"
+local quantile_slopes = require "perilune.quantile_slopes"
 local settling   = require "perilune.settling"
 local sums       = require "perilune.mixture_sums"
 local tensor     = require "perilune.tensor"
@@ -296,23 +297,13 @@ function searched (self, tail, upper, level)
   return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
 end
 
--- A quantile x with the slopes of the law and of its level: those of logarithms, as tails and densities may be next to
--- nothing.
-local function attached (self, x, tail, upper)
-  local reached, density = where(upper, self:log_sf(x), self:log_cdf(x)), core.bare(self:log_prob(x))
-  local pace = where(upper, -1, 1) * exp(core.bare(reached) - density)
-  local is_known = functions.isfinite(pace) * functions.isfinite(core.bare(reached)) * functions.gt(core.bare(tail), 0)
-  local off = where(is_known, log(where(is_known, tail, 1)) - where(is_known, reached, 0), 0)
-  return x + where(is_known, pace, 0) * (off - core.bare(off))
-end
-
 --- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)
   self = flattened(self)
   local x = core.no_grad(searched, self, tail, upper, level)
-  local moves = core.tracked(tail) or core.tracked(self:log_prob(core.bare(self.log_weights):sum(-1)))
-  return moves and not is_discrete(self) and attached(self, x, tail, upper) or x
+  if is_discrete(self) or not quantile_slopes.are_wanted(self, tail) then return x end
+  return quantile_slopes.attached(self, x, tail, upper)
 end
 
 -- Mode ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ local interval_mass = lazy "interval_mass"
 local line_moments  = lazy "line_moments"
 local points        = lazy "points"
 local quadrature    = lazy "quadrature"
+local quantile_slopes = lazy "quantile_slopes"
 local settling      = lazy "settling"
 local sums          = lazy "mixture_sums"
 local tensor        = lazy "tensor"
@@ -503,8 +504,19 @@ local function folded_quantile (self, p, q)
   return where(nonsense, 0 / 0, y)
 end
 
-function Folded:icdf (p) return folded_quantile(self, p, 1 - p) end
-function Folded:isf (q) return folded_quantile(self, 1 - q, q) end
+-- With slopes, where no point of mass is in the way.
+local function sloped_quantile (self, p, q)
+  local upper = functions.lt(core.bare(q), 0.5)
+  local small = where(upper, q, p)
+  if self.is_discrete or self.has_points or not quantile_slopes.are_wanted(self, small) then
+    return folded_quantile(self, p, q)
+  end
+  local x = core.no_grad(folded_quantile, self, core.bare(p), core.bare(q))
+  return quantile_slopes.attached(self, x, small, upper)
+end
+
+function Folded:icdf (p) return sloped_quantile(self, p, 1 - p) end
+function Folded:isf (q) return sloped_quantile(self, 1 - q, q) end
 
 function Folded.add_preimages (_, y, list) list[#list + 1], list[#list + 2] = y, -y end
 
