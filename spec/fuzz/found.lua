@@ -83,4 +83,8 @@ return {
     "set(1, function () return peri.MixtureSameFamily(peri.Categorical { 0.2, 0.5, 0.3 }, "
       .. "peri.VonMises({ -1.8506299029072, -1.4244946153450997, 8.8748888918680162 }, { 9.9, 4, 9.7 })) end)",
     "try(function () law.quantiles(v[1], { 5e-324, 1e-310, 1e-305, 1e-300, 1e-3, 0.5 }) end)" },
+  { "a model that is none",
+    "set(1, function () return peri.model(function (m) m.a = peri.Normal(0, 1) end) {}:map() end)",
+    "set(2, function () return peri.load(v[1]:save(), true) end)",
+    "set(3, function () return peri.load(v[1]:save(), {}) end)" },
 }

@@ -104,6 +104,9 @@ function saved.load (text, posed, ...)
   if kept == nil then errors.raise("load: %s", why) end
   if not is_sound(kept) then errors.raise("load: it is no saved posterior") end
   if posed ~= nil then
+    if type(posed) ~= "table" or type(posed.start) ~= "function" or type(posed.sites) ~= "function" then
+      errors.raise("load: posed must be a model with its data, got %s", core.describe(posed))
+    end
     posed:start()
     local n, size = table.unpack(core.shape(kept.u))
     if size ~= posed.size or not has_latents(kept, posed:sites(), n) then
