@@ -20,6 +20,7 @@ local masses     = require "perilune.points"
 local quadrature = require "perilune.quadrature"
 local quantile_path = require "perilune.quantile_path"
 local show       = require "perilune.show"
+local slopes     = require "perilune.expectation_slopes"
 local tensor     = require "perilune.tensor"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
@@ -28,12 +29,9 @@ local gt       = functions.gt
 local INF      = math.huge
 local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
-local WEIGHTLESS = 1e-250   -- weights of no account
 local FAR      = 2.0 ^ 380   -- beyond it ends.lua follows f wherever there is something to follow
 local STEEP    = 1e290    -- times the mass beyond: quantiles there may move infinitely as it does
 local FAINT, NOTHING = 1e-12, 1e-60   -- masses that are next to none at an end, and far out
-local INEXACT  = 2 ^ -44  -- part of a number by which transforms round it at most
-local GROWS_FROM, GROWTH = 2 ^ -20, 0.1   -- f that changes by more, closer to a point than this part of it, has a pole
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local PANELS   = 96       -- of either half of an element that are cut: some 9000 points
@@ -79,9 +77,6 @@ local function is_steep (x, mass, lost)
   return maximum(lost * functions.lt(mass, FAINT), is_far * functions.lt(mass, NOTHING))
 end
 
--- A number on one side of c, further away than transforms round what f is made of.
-local function beside (c, side) return c + side * maximum(INEXACT * minimum(abs(c), 1e308), 5e-324) end
-
 -- Values of f at x, but next to x where f is not finite at a single point, a pole that x was rounded to. (To 0 numbers
 -- are not rounded.)
 local function past_poles (d, f, values, x)
@@ -90,7 +85,7 @@ local function past_poles (d, f, values, x)
   if not any(is_pole) then return values end
   local shape, flat = core.shape(values), core.bare(x):reshape(-1, table.unpack(d.batch_shape))
   for side = -1, 1, 2 do
-    local other = rows(d, #flat, core.bare(core.no_grad(f, beside(flat, side)))):reshape(shape)
+    local other = rows(d, #flat, core.bare(core.no_grad(f, slopes.beside(flat, side)))):reshape(shape)
     values = where(is_pole * functions.isfinite(other), other, values)
   end
   return values
@@ -171,49 +166,6 @@ local function points_along (d, path, v, weights, low, high)
   return x, where(functions.isfinite(along), along, firsts(weights, low, high))
 end
 
--- Ends of d that move with parameters: a list of their sides, -1 or 1, with `finish`, and the place `x` next to it
--- where there is mass, { 1, batch... }.
-local function moving_ends (d)
-  local low, high = ends.of(d.support)
-  local list = {}
-  if core.tracked(low) then
-    list[1] = { side = -1, finish = low, x = rows(d, 1, masses.after(core.bare(low))) }
-  end
-  if core.tracked(high) then
-    list[#list + 1] = { side = 1, finish = high, x = rows(d, 1, masses.before(core.bare(high))) }
-  end
-  return list
-end
-
--- Are density and f finite at ends that move?
-local function are_plain (d, f, list)
-  for _, stop in ipairs(list) do
-    local size = core.bare(d:log_prob(stop.x)) + abs(core.bare(f(stop.x)))
-    if any(1 - functions.isfinite(size)) then return false end
-  end
-  return true
-end
-
--- May derivatives be taken at quantiles that stay where they are, d E f = E[f d log p]? Then neither jumps of f nor
--- infinite slopes of it or of quantiles matter. So it is for densities between ends that no parameter moves; and also
--- where ends move, if f may jump or have poles at points in between, with what they cut off.
-local function has_score (d, f, quarters, is_mixed, points)
-  if is_mixed or d.is_circular or not own(d, "log_prob") then return false end
-  if not core.tracked(d:log_prob(quarters:select(1, 1))) then return false end
-  local list = moving_ends(d)
-  return #list == 0 or points ~= nil and #points > 0 and are_plain(d, f, list)
-end
-
--- Values of f at quantiles x, { n, batch... }, that move as their weights do. E d log p = 0, so that it does not matter
--- what is taken off f, but for rounding: what it is in the middle. Where weights do not count x is not looked at.
-local function weighed (d, values, x, weights, middle)
-  local n, log_p = #x, core.bare(core.no_grad(d.log_prob, d, x))
-  local counts = gt(weights, WEIGHTLESS) * functions.isfinite(log_p)
-  log_p = rows(d, n, d:log_prob(where(counts, x, middle.x)))
-  local above = core.bare(values) - middle.f
-  return values + where(functions.isfinite(above), above, 0) * functions.expm1(log_p - core.bare(log_p))
-end
-
 -- f at x, { n, batch... }, without slopes where x is at an end of the support, beyond squares or next to 0: infinite
 -- ones would be NaN even where they are multiplied by 0. Instead of there, slopes are asked for at a `safe` place.
 local function values_of (d, f, x, safe)
@@ -225,17 +177,6 @@ local function values_of (d, f, x, safe)
   is_end = maximum(is_end, maximum(gt(abs(place), EXTREME), functions.lt(abs(place), 1 / STEEP)))
   if not any(is_end) then return values end
   return where(is_end, core.bare(values), rows(d, #x, f(where(is_end, core.bare(safe), x))))
-end
-
--- 0, with the slopes of what ends that move cut off.
-local function cut_off (d, f, middle)
-  local sum = 0
-  for _, stop in ipairs(moving_ends(d)) do
-    local above = core.bare(rows(d, 1, f(stop.x))) - middle.f
-    local rate = exp(core.bare(rows(d, 1, d:log_prob(stop.x)))) * above
-    sum = sum + (stop.side * rate * rows(d, 1, stop.finish - core.bare(stop.finish))):select(1, 1)
-  end
-  return sum
 end
 
 -- The integrands over both halves of the mass, as functions of v. Points cost so much `each`; f has slopes at a `safe`
@@ -253,7 +194,7 @@ local function halves (d, f, losses, range, path, each, safe, middle)
     elseif middle then x = core.no_grad(quantiles_at, d, weights, low, high)
     else x = quantiles_at(d, weights, low, high) end
     local values = losses.is_mixed and rows(d, low + high, f(x)) or values_of(d, f, x, safe)
-    if middle then values = weighed(d, values, x, firsts(weights, low, high), middle) end
+    if middle then values = slopes.weighed(d, values, x, firsts(weights, low, high), middle) end
     values = full(d, values, n, low, high)
     values = values_at(d, f, values, full(d, x, n, low, high), range and weights * is_open or weights, losses)
     return ((path and full(d, along, n, low, high) or of_v) * values):transpose(1, 2)
@@ -417,7 +358,7 @@ local function by_quantiles (d, f, opts)
   local losses = new_losses(shape, is_mixed)
   local quarters = quartiles(d)
   local list = is_mixed and {} or followed_stretches(d, f, opts, quarters)
-  local middle = has_score(d, f, quarters, is_mixed, opts.points) and middle_of(d, f, quarters)
+  local middle = slopes.has_score(d, f, quarters, is_mixed, opts.points) and middle_of(d, f, quarters)
   local range = middle and core.no_grad(ranges_of, d, list.low, list.high) or ranges_of(d, list.low, list.high)
   local path = not is_mixed and path_of(d, range) or nil
   local first = path and effort.density(d) or effort.quantile(d)
@@ -450,7 +391,7 @@ local function by_quantiles (d, f, opts)
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
   local part, part_error = in_stretches(d, list, value, opts)
   value, error = value + part, error + part_error
-  if middle then value = value + cut_off(d, f, middle) end
+  if middle then value = value + slopes.cut_off(d, f, middle) end
   if middle and range then   -- what was taken off f is missed only where quantiles were asked for
     local outside = mass_of(list.low) + mass_of(list.high)
     value = value - middle.f:select(1, 1) * (outside - core.bare(outside))
@@ -612,65 +553,6 @@ function expectation.mean (d, opts)
   return centre + d:expectation(function (x) return x - centre end, opts)
 end
 
--- By what f jumps at points c, { n, batch... }; nothing where that is not finite, or c was met before. Elsewhere it is
--- continuous, and the difference is rounding.
-local function jumps_of (d, f, c)
-  local n, seen = #c, {}
-  local jumps = rows(d, n, core.bare(f(beside(c, 1)))) - rows(d, n, core.bare(f(beside(c, -1))))
-  for i = 1, n do
-    local again = 0
-    for j = 1, i - 1 do again = maximum(again, functions.eq(c:select(1, i), c:select(1, j))) end
-    local jump = jumps:select(1, i)
-    seen[i] = where(functions.isfinite(jump), (1 - again) * jump, 0)
-  end
-  return tensor.stack(seen)
-end
-
--- Points of a list that move with parameters, or do not, as rows.
-local function rows_that_move (d, list, moves)
-  local found = {}
-  for _, point in ipairs(list) do
-    if core.tracked(point) == moves then found[#found + 1] = rows(d, 1, point) end
-  end
-  return found
-end
-
--- Refuses f that grows without end towards points that move, { n, batch... }, as the logarithm of a density with a pole
--- does: slopes of f at other places do not add up to that of E f.
-local function check_poles (d, f, points, counts, width)
-  local c = core.bare(points)
-  for side = -1, 1, 2 do
-    local near, far = rows(d, #c, core.bare(f(beside(c, side)))),
-                      rows(d, #c, core.bare(f(c + side * GROWS_FROM * maximum(abs(c), width))))
-    if any(counts * functions.isfinite(far) * (1 - functions.le(abs(near - far), GROWTH))) then
-      errors.raise("expectation: has no gradient here: f has a pole that moves, as logarithms of densities have where "
-                   .. "these begin with one; peri.no_grad gives the value alone")
-    end
-  end
-end
-
--- What moving the points, or mass across them, does to E f, where f jumps there: a quantile that passes one takes its
--- level along, of which the slope of f along quantiles knows nothing; or where mass stays in place, the density there.
--- The value is 0.
-local function across (d, f, list, has_middle)
-  local moving, x = rows_that_move(d, list, true), rows_that_move(d, list, false)
-  table.move(x, 1, #x, #moving + 1, moving)   -- of points at one place the first counts
-  local n = #moving - #x
-  if #moving == 0 then return 0 end
-  x = tensor.cat(moving)
-  local c, levels = core.bare(x), attempt.method(d, "cdf", x)
-  if not (core.is_tensor(levels) and core.tracked(levels)) then return 0 end
-  local fixed, quarters = core.bare(levels), core.bare(quartiles(d))
-  local inside = gt(fixed, 0) * functions.lt(fixed, 1)
-  local safe = where(inside, c, quarters:narrow(1, 1, 1))
-  if n > 0 then
-    local width = abs(quarters:narrow(1, 2, 1) - quarters:narrow(1, 1, 1))
-    core.no_grad(check_poles, d, f, safe:narrow(1, 1, n), inside:narrow(1, 1, n), width)
-  end
-  local passed = has_middle and core.bare(core.no_grad(d.prob, d, c)) * (x - c) or levels - fixed
-  return -where(inside, core.no_grad(jumps_of, d, f, safe) * passed, 0):sum(1)
-end
-
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
@@ -685,7 +567,7 @@ function expectation.of (d, f, opts)
   if d.support and d.support.is_discrete then method = of_outcomes
   elseif own(d, "icdf") then method = by_quantiles end
   local value, error, has_middle = method(d, f, opts)
-  if method == by_quantiles and opts.points then value = value + across(d, f, opts.points, has_middle) end
+  if method == by_quantiles and opts.points then value = value + slopes.across(d, f, opts.points, has_middle) end
   return shaped(d, value), shaped(d, error)
 end
 
