@@ -277,9 +277,8 @@ function mixture_search.edge (self, p)
   return p == 0 and low or high
 end
 
--- A quantile, without slopes.
-local searched
-function searched (self, tail, upper, level)
+-- A quantile, without slopes but where points have mass.
+local function searched (self, tail, upper, level)
   if not is_discrete(self) and is_worth_nodes(self, tail, upper) and not points.exist(self) then
     local side = any(upper) and 1 or 0
     local x = by_nodes(self, tail, upper, function (nodes)
@@ -301,9 +300,13 @@ end
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)
   self = flattened(self)
-  local x = core.no_grad(searched, self, tail, upper, level)
-  if is_discrete(self) or not quantile_slopes.are_wanted(self, tail) then return x end
-  return quantile_slopes.attached(self, x, tail, upper)
+  if is_discrete(self) or points.exist(self) or not quantile_slopes.are_wanted(self, tail) then
+    return searched(self, tail, upper, level)
+  end
+  local x = core.no_grad(searched, self, core.bare(tail), upper, core.bare(level))
+  return quantile_slopes.attached(self, x, tail, upper, function ()
+    return where(upper, mixture_search.edge(self, 1), mixture_search.edge(self, 0))
+  end)
 end
 
 -- Mode ---------------------------------------------------------------------------

@@ -512,7 +512,9 @@ local function sloped_quantile (self, p, q)
     return folded_quantile(self, p, q)
   end
   local x = core.no_grad(folded_quantile, self, core.bare(p), core.bare(q))
-  return quantile_slopes.attached(self, x, small, upper)
+  return quantile_slopes.attached(self, x, small, upper, function ()
+    return where(upper, maximum(abs(self.below:icdf(0)), abs(self.below:isf(0))), 0)
+  end)
 end
 
 function Folded:icdf (p) return sloped_quantile(self, p, 1 - p) end

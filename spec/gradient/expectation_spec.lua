@@ -148,6 +148,13 @@ CASES["jumps within laws that others are made of"] = {
   { function (a) return peri.kl_divergence(Censored(Normal(0, 1), 0.2), within(a)) end, 0.5 },
   { function (a) return peri.kl_divergence(within(a), Censored(Normal(0, 1), 0.2)) end, 0.5 },
 }
+CASES["ends of searched quantiles that move"] = {
+  { function (a) return mixed(Uniform(a, 3), Uniform(a, 2)):icdf(peri.tensor { 0, 0.5 }):sum() end, 0.3 },
+  { function (a) return mixed(Uniform(0, a), Uniform(0, 2)):isf(peri.tensor { 0, 0.5 }):sum() end, 3.3 },
+  { function (a) return folded(Uniform(-1, a)):isf(0) end, 1.3 },
+  { function (a) return folded(Uniform(-1, a)):icdf(peri.tensor { 1, 0.5 }):sum() end, 1.3 },
+  { function (a) return folded(mixed(Uniform(-1, a), Uniform(-1, 0))):isf(peri.tensor { 0, 0.2 }):sum() end, 1.3 },
+}
 CASES["weights of inner mixtures"] = {
   { function (a) return inner(a):icdf(0.3) end, 0.4 },
   { function (a) return inner(a):median() end, 0.4 },
